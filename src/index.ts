@@ -55,15 +55,8 @@ export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
+export type { Marketplaces } from "./crowd/crowd-marketplaces.ts";
 export type { CrowdCounts, CrowdPageOptions, Crowds, ListedCrowd } from "./crowd/crowds.ts";
-export type { Marketplaces } from "./crowd/families.ts";
-export type {
-  AskOptions,
-  BonusOptions,
-  CrowdCallOptions,
-  CrowdRef,
-  DecideOptions as DecideSubmissionOptions,
-} from "./crowd/given.ts";
 export {
   type Bonus,
   CannotExtend,
@@ -77,11 +70,19 @@ export {
   type RemoteJob,
   type RemoteSubmission,
 } from "./crowd/marketplace.ts";
+export type {
+  AskOptions,
+  BonusOptions,
+  CrowdCallOptions,
+  CrowdRef,
+  DecideOptions as DecideSubmissionOptions,
+} from "./crowd/options.ts";
 export type { ReconcileIssue } from "./crowd/reconcile.ts";
-export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "./crowd/shown.ts";
+export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "./crowd/results.ts";
 export type { DeadLetterArchive, RestoredLetters } from "./dead-letters/archive.ts";
 export type { DeadLetters } from "./dead-letters/dead-letters.ts";
 export { folderArchive } from "./dead-letters/folder-archive.ts";
+export type { Operations } from "./dead-letters/operations.ts";
 export type {
   DeadLetterFilter,
   DeadLettersOptions,
@@ -89,9 +90,7 @@ export type {
   RequeueManyOptions,
   RequeueOptions,
   RestoreFilter,
-} from "./dead-letters/given.ts";
-export type { Operations } from "./dead-letters/operations.ts";
-export type { DeadLetterOptions } from "./dead-letters/settings.ts";
+} from "./dead-letters/options.ts";
 export type {
   ArchivedFile,
   DeadLetter,
@@ -99,7 +98,8 @@ export type {
   DecisionPreview,
   Operation,
   Ticket,
-} from "./dead-letters/shown.ts";
+} from "./dead-letters/results.ts";
+export type { DeadLetterOptions } from "./dead-letters/settings.ts";
 export type { AssignTicketOptions, Tickets, TicketsOptions } from "./dead-letters/tickets.ts";
 export {
   type AnyCrowd,
@@ -202,11 +202,17 @@ export type {
 } from "./outbox/outbox.ts";
 export type { Relay, RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
+export type { Next } from "./people/assigning/assigner.ts";
+export type { NoWorkReason as Empty } from "./people/assigning/no-work-reason.ts";
+export type { Submitted } from "./people/assignments.ts";
 export type { DeskQueue, DeskWork, Draft, LabelersDesk } from "./people/desk.ts";
-export type { Imported, Quality } from "./people/files.ts";
 export type { LabelRow } from "./people/formats/export-labels.ts";
 export type { ImportedLine, SampleRow } from "./people/formats/import-samples.ts";
 export type { ImportCursor } from "./people/formats/lines.ts";
+export type { Imported, Quality } from "./people/import-export.ts";
+export type { WorkMove } from "./people/journal.ts";
+export type { LabelFault } from "./people/labels/label-faults.ts";
+export type { Metrics } from "./people/metrics.ts";
 export type {
   AddOptions,
   LeadOptions,
@@ -216,20 +222,14 @@ export type {
   QueueRef,
   ReviewOptions,
   SampleRef,
-} from "./people/given.ts";
-export type { NoWorkReason as Empty } from "./people/handing-out/explain.ts";
-export type { Next } from "./people/handing-out/hand-out.ts";
-export type { WorkMove } from "./people/journal.ts";
-export type { LabelFault } from "./people/labels/label-faults.ts";
-export type { QueueLoad } from "./people/loads.ts";
-export type { Metrics } from "./people/metrics.ts";
+} from "./people/options.ts";
 export type { AddedSample, Labeler, People, SampleHistory } from "./people/people.ts";
+export type { QueueLoad } from "./people/queue-load.ts";
 export type { QueueInfo, RunTimeQueue } from "./people/queues.ts";
+export type { Assignment, Label, Sample, SampleInfo, SampleState } from "./people/results.ts";
 export type { Rejected } from "./people/review/review.ts";
 export type { NewSample } from "./people/samples.ts";
-export type { Assignment, Label, Sample, SampleInfo, SampleState } from "./people/shown.ts";
 export type { AssignmentStatus } from "./people/store/assignments.ts";
-export type { Submitted } from "./people/work.ts";
 export type { Agreement, FieldAgreement, LabelerAgreement } from "./policy/agreement/agreement.ts";
 export type { GoldAccuracy } from "./policy/agreement/gold.ts";
 export type { BreakerOptions, FlipCause } from "./policy/breaker.ts";

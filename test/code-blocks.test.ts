@@ -66,7 +66,7 @@ describe("every block of code in README, guides and doc comments compiles as it 
         paths,
       };
       const files = [
-        join(root, "test/code-blocks/surroundings.ts"),
+        join(root, "test/code-blocks/ambient.ts"),
         join(root, "src/definition/language/definition-types.types.test.ts"),
         ...modules.map(({ name }) => `blocks/${name}.ts`),
       ];

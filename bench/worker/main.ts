@@ -14,7 +14,7 @@ import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../test/setup/postgres.ts";
 import { Runs } from "../progress.ts";
 import { chainBare } from "./bare.ts";
-import { fillBeside } from "./beside.ts";
+import { fillBeside } from "./fill-other-lanes.ts";
 
 const { values } = parseArgs({
   options: {

@@ -20,6 +20,7 @@ import { readAttempts, readMoves } from "../views/move/history.ts";
 import { findAll, findFailed, findInStates, findResting } from "../views/move/instances.ts";
 import { readProgress } from "../views/tasks/progress.ts";
 import { type InstanceRef, idOf, type ListOptions, type WaitOptions } from "./arguments/options.ts";
+import { knownStates, shownInstance } from "./instance-result.ts";
 import {
   type AttemptEntry,
   type Children,
@@ -29,7 +30,6 @@ import {
   type JournalEntry,
   noInstance,
 } from "./results.ts";
-import { knownStates, shownInstance } from "./shown-instance.ts";
 
 /** Reads instances and waits for them, for the methods of `Pawl` of the same names. */
 export class Instances {

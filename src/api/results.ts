@@ -5,7 +5,7 @@ import type { Entry } from "../definition/schedule/timetable.ts";
 import type { ReceiveOutcome } from "../kernel/callbacks/receive.ts";
 import { refOf } from "../kernel/refs.ts";
 import type { FailureOf, Snapshot } from "../kernel/types/snapshot.ts";
-import { forsakenAfterMs } from "../schedules/keep-schedules.ts";
+import { forsakenAfterMs } from "../schedules/run-schedules.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { CallbackView } from "../views/callbacks.ts";
 import type { ChildCounts } from "../views/children.ts";

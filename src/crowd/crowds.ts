@@ -9,8 +9,9 @@ import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/move/instances.ts";
+import type { Family } from "./crowd-lifecycles.ts";
 import type { BonusData, SubmissionData } from "./data.ts";
-import type { Family } from "./family.ts";
+import { newJob } from "./job/new-job.ts";
 import {
   type AskOptions,
   amountOf,
@@ -21,8 +22,7 @@ import {
   crowdNameOf,
   type DecideOptions,
   feedbackOf,
-} from "./given.ts";
-import { newJob } from "./job/new-job.ts";
+} from "./options.ts";
 import { type ReconcileIssue, reconcile } from "./reconcile.ts";
 import {
   type CrowdJob,
@@ -33,7 +33,7 @@ import {
   type SubmissionState,
   submissionShown,
   submissionStateOf,
-} from "./shown.ts";
+} from "./results.ts";
 
 export interface CrowdPageOptions<State> {
   readonly state?: State | readonly State[] | undefined;

@@ -1,8 +1,8 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { findInStates } from "../views/move/instances.ts";
 import { readStates } from "../views/move/states.ts";
+import type { Family } from "./crowd-lifecycles.ts";
 import type { JobData } from "./data.ts";
-import type { Family } from "./family.ts";
 import type { Marketplace, MarketplaceContext, RemoteJob } from "./marketplace.ts";
 
 /** Something of which the marketplace and Pawl do not know the same. */

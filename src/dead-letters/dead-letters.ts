@@ -9,6 +9,7 @@ import type { Verbs } from "../kernel/verbs.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { archivedFiles, archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
+import { knownOperation } from "./operations.ts";
 import {
   ageOf,
   type DeadLetterFilter,
@@ -22,10 +23,7 @@ import {
   type RequeueOptions,
   type RestoreFilter,
   restoreOf,
-} from "./given.ts";
-import { knownOperation } from "./operations.ts";
-import { beginOperation, foresee } from "./run-operations.ts";
-import type { LetterSettings } from "./settings.ts";
+} from "./options.ts";
 import {
   type ArchivedFile,
   archivedOf,
@@ -36,7 +34,9 @@ import {
   letterOf,
   type Operation,
   previewOf,
-} from "./shown.ts";
+} from "./results.ts";
+import { beginOperation, foresee } from "./run-operations.ts";
+import type { LetterSettings } from "./settings.ts";
 import { Tickets } from "./tickets.ts";
 import { readDeadLetters, readLetterGroups, readLettersOfKind } from "./views/dead-letters.ts";
 

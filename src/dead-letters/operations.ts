@@ -5,9 +5,9 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { pause } from "../kernel/pause.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { logFailure } from "../telemetry/log.ts";
-import { idOf } from "./given.ts";
+import { idOf } from "./options.ts";
+import { type Operation, operationOf } from "./results.ts";
 import { carryOn } from "./run-operations.ts";
-import { type Operation, operationOf } from "./shown.ts";
 import { abortOperation } from "./store/operations.ts";
 import { readOperation, readOperations } from "./views/operations.ts";
 

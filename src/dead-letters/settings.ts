@@ -2,8 +2,8 @@ import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import type { DeadLetterSource } from "../outbox/broker.ts";
 import type { DeadLetterArchive } from "./archive.ts";
-import type { LetterKeeping } from "./keep-letters.ts";
-import type { Ticket } from "./shown.ts";
+import type { Ticket } from "./results.ts";
+import type { LetterKeeping } from "./retention.ts";
 
 /** What becomes of dead letters beside being listed. */
 export interface DeadLetterOptions {

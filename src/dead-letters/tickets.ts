@@ -3,8 +3,8 @@ import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { resolveTicket, takeTicket } from "./decide-tickets.ts";
-import { idOf } from "./given.ts";
-import { type Ticket, ticketOf } from "./shown.ts";
+import { idOf } from "./options.ts";
+import { type Ticket, ticketOf } from "./results.ts";
 import { readTickets } from "./views/tickets.ts";
 
 export interface TicketsOptions {

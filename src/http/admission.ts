@@ -3,8 +3,8 @@ import type { Context, Hono } from "hono";
 import type { Principal } from "../access/access.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { isPawlError } from "../base/errors.ts";
+import { bearerOf, type LocalDoor, type Visit, visitOf } from "./principals.ts";
 import type { RequestLimits } from "./request-limits.ts";
-import { bearerOf, type LocalDoor, type Visit, visitOf } from "./visitors.ts";
 
 export interface AdmissionOptions extends LocalDoor {
   /** Without any, everybody is admitted as often as they ask. */

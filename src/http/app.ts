@@ -16,10 +16,10 @@ import { anything, record, text } from "./api/schema.ts";
 import { authenticationLimitMs } from "./authentication.ts";
 import { mountLive } from "./live.ts";
 import { mountPages } from "./pages.ts";
+import { bearerOf, type DoorOptions, isSame } from "./principals.ts";
 import { answerProblem, problem, problemOf } from "./problem.ts";
 import { checkedLimits, RequestLimits } from "./request-limits.ts";
 import { mountSessions } from "./sessions.ts";
-import { bearerOf, type DoorOptions, isSame } from "./visitors.ts";
 
 export interface AppOptions extends DoorOptions {
   /** Where it is mounted in your own server, such as `/pawl`; at its root unless given. */

@@ -1,5 +1,5 @@
 import type { LiveInstance, RateSample } from "./contract.ts";
-import type { Visit } from "./visitors.ts";
+import type { Visit } from "./principals.ts";
 
 type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 

@@ -10,9 +10,9 @@ import { type AdmissionOptions, admitVisit, callerOf } from "./admission.ts";
 import { reauthenticateEveryMs } from "./authentication.ts";
 import type { LiveInstance } from "./contract.ts";
 import { Listener } from "./listener.ts";
+import type { Visit } from "./principals.ts";
 import { Rates } from "./rates.ts";
 import { Reauthentication } from "./reauthentication.ts";
-import type { Visit } from "./visitors.ts";
 
 export interface LiveOptions extends AdmissionOptions {
   /** Ends the streams that are open, so that a server can close. */

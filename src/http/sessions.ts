@@ -8,7 +8,7 @@ import { type AdmissionOptions, addressOf, admit, limitGuesses } from "./admissi
 import { checkedArguments } from "./api/arguments.ts";
 import { parseObject } from "./api/body.ts";
 import { text } from "./api/schema.ts";
-import { endSession, keepSession } from "./visitors.ts";
+import { endSession, keepSession } from "./principals.ts";
 
 /** Signing in and out: by a link that counts once, or with a token. */
 export function mountSessions(

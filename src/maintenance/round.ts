@@ -7,14 +7,14 @@ import { asPawlError } from "../kernel/errors.ts";
 import { checkParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { tidyGates } from "../kernel/lanes/gates.ts";
+import { watchClock } from "../kernel/maintenance/clock-set-back.ts";
+import { rollUpStateCounts } from "../kernel/maintenance/roll-up-counts.ts";
 import { type FiredTimers, fireTimers } from "../kernel/move/fire-timers.ts";
 import { releaseParked } from "../kernel/move/release.ts";
 import { promoteScheduled } from "../kernel/tasks/claim.ts";
 import { reportLapsed } from "../kernel/tasks/report.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
-import { watchClock } from "../kernel/upkeep/clock-set-back.ts";
-import { rollUpStateCounts } from "../kernel/upkeep/roll-up-counts.ts";
-import { keepSchedules } from "../schedules/keep-schedules.ts";
+import { keepSchedules } from "../schedules/run-schedules.ts";
 
 /** What one round of maintenance did. */
 export interface Round extends FiredTimers {

@@ -1,6 +1,6 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
-import { type PruneOptions, prune } from "../kernel/upkeep/prune.ts";
+import { type PruneOptions, prune } from "../kernel/maintenance/prune.ts";
 import { failureListener, logFailure } from "../telemetry/log.ts";
 import { type Repeated, repeat } from "./repeat.ts";
 import { maintain } from "./round.ts";

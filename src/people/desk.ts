@@ -4,16 +4,16 @@ import type { QueueSettings } from "../definition/queue-settings.ts";
 import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { readNow } from "../views/now.ts";
-import { whyNotEligible } from "./handing-out/explain.ts";
+import { whyNotEligible } from "./assigning/no-work-reason.ts";
+import type { Work } from "./assignments.ts";
 import type { QueueInfo, Queues } from "./queues.ts";
 import { notTheAssignee } from "./refusals.ts";
-import { type Assignment, assignmentOf, type Label, labelOf, type SampleInfo, sampleOf } from "./shown.ts";
+import { type Assignment, assignmentOf, type Label, labelOf, type SampleInfo, sampleOf } from "./results.ts";
 import { readVisits } from "./store/assignments.ts";
 import { type DraftRow, putDraft, readDraft } from "./store/drafts.ts";
 import { readContents } from "./store/samples.ts";
 import { mostSlotsSeen, readDeskSums } from "./views/desk.ts";
 import { findLabelsFor } from "./views/labels.ts";
-import type { Work } from "./work.ts";
 
 /** A queue on a labeler's desk. */
 export interface DeskQueue

@@ -6,10 +6,20 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import type { Executor } from "../store/port/db.ts";
+import { assignSample } from "./assigning/assign.ts";
+import { HandOut, type Next } from "./assigning/assigner.ts";
+import { recheckEligibility } from "./assigning/eligibility.ts";
+import { expireDue } from "./assigning/expire-due.ts";
+import { type Submitted, Work } from "./assignments.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
-import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./files.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
+import { exportLabels, type Imported, importSamples, type Quality, qualityOf } from "./import-export.ts";
+import { readJournal, type WorkMove } from "./journal.ts";
+import { assignment } from "./lifecycle/assignment.ts";
+import { sample } from "./lifecycle/sample.ts";
+import { instanceKeyOf, sampleKeyOf } from "./lifecycle/sample-key.ts";
+import { type Metrics, metricsOf, sumOf } from "./metrics.ts";
 import {
   type AddOptions,
   doingOf,
@@ -26,22 +36,10 @@ import {
   type ReviewOptions,
   type SampleRef,
   sayingOf,
-} from "./given.ts";
-import { assignSample } from "./handing-out/assign.ts";
-import { recheckEligibility } from "./handing-out/eligibility.ts";
-import { expireDue } from "./handing-out/expire-due.ts";
-import { HandOut, type Next } from "./handing-out/hand-out.ts";
-import { readJournal, type WorkMove } from "./journal.ts";
-import { assignment } from "./lifecycle/assignment.ts";
-import { sample } from "./lifecycle/sample.ts";
-import { instanceKeyOf, sampleKeyOf } from "./lifecycle/sample-key.ts";
-import { loadsOf, type QueueLoad } from "./loads.ts";
-import { type Metrics, metricsOf, sumOf } from "./metrics.ts";
+} from "./options.ts";
+import { loadsOf, type QueueLoad } from "./queue-load.ts";
 import { type QueueInfo, Queues, type RunTimeQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
-import { Leads } from "./review/leads.ts";
-import { type Rejected, Reviews } from "./review/review.ts";
-import { type NewSample, newSamples } from "./samples.ts";
 import {
   type Assignment,
   assignmentOf,
@@ -50,14 +48,16 @@ import {
   type Sample,
   type SampleState,
   sampleView,
-} from "./shown.ts";
+} from "./results.ts";
+import { Leads } from "./review/leads.ts";
+import { type Rejected, Reviews } from "./review/review.ts";
+import { type NewSample, newSamples } from "./samples.ts";
 import { type LabelerRow, putLabeler, readAllLabelers } from "./store/labelers.ts";
 import { hasQueues } from "./store/queues.ts";
 import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "./views/assignments.ts";
 import { type Earlier, type Span, sumOfQueue, sumsBefore, sumsByHour, sumsByLabeler } from "./views/labeler-hours.ts";
 import { findLabels, findLabelsFor, findLateLabels } from "./views/labels.ts";
 import { readSample, readSampleByKey, readSamples, readSamplesIn } from "./views/samples.ts";
-import { type Submitted, Work } from "./work.ts";
 
 /** A labeler. */
 export interface Labeler {

@@ -6,7 +6,7 @@ import { ticksOf } from "../definition/schedule/ticks.ts";
 import { inTransaction, type Kernel } from "../kernel/kernel.ts";
 import { planStart, startAll } from "../kernel/move/start.ts";
 import type { Started } from "../kernel/types/start.ts";
-import { startOf } from "./keep-schedules.ts";
+import { startOf } from "./run-schedules.ts";
 import { declareSchedules, markPaused, markRan, markResumed, readSchedules } from "./store/schedules.ts";
 
 /** Pauses a schedule. Ticks that become due during the pause are skipped. */

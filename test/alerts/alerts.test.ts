@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { type Alert, type AlertTarget, constant, job, lifecycle, PermanentError, TransientError } from "pawl";
 import { webhookAlerts } from "pawl/webhooks";
 import { expect, test } from "vitest";
-import { tellAlerts } from "../../src/alerts/tell.ts";
+import { tellAlerts } from "../../src/alerts/deliver-alerts.ts";
 import { verifyWebhook } from "../../src/outbox/brokers/webhooks/signature.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";
 import { attemptOn, Services, solve } from "../support/assessment.ts";
-import { beside } from "../support/beside.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
+import { beside } from "../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 const claim = lifecycle("claim", {

@@ -15,7 +15,7 @@ export type Exports = ReadonlyMap<string, string>;
  * - A block with imports is a program: it imports what it uses of Pawl.
  * - Any other block may use every export of Pawl, and what earlier blocks of the same page have declared.
  * - A block that begins with a key is a part of an object: of the one that has such a key, or of the states of a lifecycle.
- * - What is not Pawl's (`carrier`, `mailer`, `tx`) is declared in `surroundings.ts`.
+ * - What is not Pawl's (`carrier`, `mailer`, `tx`) is declared in `ambient.ts`.
  */
 export function modulesOf(blocks: readonly CodeBlock[], exports: Exports): BlockModule[] {
   const declaredIn = new Map<string, Map<string, string>>();

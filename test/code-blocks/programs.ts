@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BlockModule } from "./modules.ts";
 
-/** What a program may take as given when it is run: stand-ins for what surroundings.ts declares. */
+/** What a program may take as given when it is run: stand-ins for what ambient.ts declares. */
 const given = `
 globalThis.mailer = { send: async () => {} };
 globalThis.expect = (value) => ({
@@ -24,7 +24,7 @@ const runnable = new Set(["pawl", "pawl/testing", "pawl/http", "zod"]);
  * embedded database, and nothing of the reader's own that has no stand-in here.
  */
 export function programsOf(modules: readonly BlockModule[]): BlockModule[] {
-  const surroundings = readFileSync(fileURLToPath(new URL("surroundings.ts", import.meta.url)), "utf8");
+  const surroundings = readFileSync(fileURLToPath(new URL("ambient.ts", import.meta.url)), "utf8");
   const names = [...surroundings.matchAll(/^ {2}(?:const|let) (\w+):/gm)].map(([, name]) => name!);
   return modules.filter(({ block, text }) => {
     if (!block.file.endsWith(".md") || !/^import /m.test(block.text)) return false;

@@ -2,8 +2,8 @@ import { PermanentError, RejectSubmission } from "pawl";
 import { describe, expect, test, vi } from "vitest";
 import { sendAll } from "../../src/kernel/move/send.ts";
 import { eventFor } from "../../src/people/lifecycle/sends.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";
 
 const away = new Error("503 Service Unavailable");

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepDied } from "../../src/dead-letters/broker-dead-letters.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { type S3Server, s3Keys, startS3 } from "../setup/s3-server.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { beside } from "../support/second-process.ts";
 import { fail, order, world } from "./orders.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "pawl-archive-"));

@@ -8,8 +8,8 @@ import { boundedHeaders } from "../../src/outbox/brokers/rabbitmq/bounds.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { Arrivals } from "../outbox/arrivals.ts";
 import { onRabbitmq, rabbitmqUrl } from "../setup/suites.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 
 const essay = lifecycle("essay", {
   initial: "submitted",

@@ -9,8 +9,8 @@ import { carryOn } from "../../src/dead-letters/run-operations.ts";
 import type { RouteName } from "../../src/http/routes/routes.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { beside } from "../support/second-process.ts";
 import { fail, order, world } from "./orders.ts";
 
 const parcel = lifecycle("parcel", {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openOn } from "../../src/api/open/create.ts";
-import { prune } from "../../src/kernel/upkeep/prune.ts";
+import { prune } from "../../src/kernel/maintenance/prune.ts";
 import { installTestClock } from "../../src/testing/clock.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/kept-log.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 
 // Listeners: whatever they do, who called them goes on, and what they throw is logged.

@@ -10,7 +10,7 @@ import { seedPawl } from "../../src/cli/run/seed.ts";
 import { webhooks } from "../../src/outbox/brokers/webhooks/webhooks.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
 import { type TestPawl, type TestPawlOptions, testPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/kept-log.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way, ways } from "./ways.ts";
 
 // Functions by which Pawl reaches the outside: brokers, alert sinks, tickets, archives.

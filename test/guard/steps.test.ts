@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import type { Worker } from "../../src/worker/worker.ts";
-import { KeptLog } from "../support/kept-log.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 
 // Functions that a worker calls as an attempt: what they do is the outcome of the attempt, and others go on beside them.

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { deleteWorker, saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { beside } from "../support/beside.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
+import { beside } from "../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 const jam = () => {

@@ -3,8 +3,8 @@ import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 
 /** What fails at the moment. */
 const world = { isBroken: true };

@@ -4,9 +4,9 @@ import { testPawl } from "pawl/testing";
 import { expect, test } from "vitest";
 import type { TestClock } from "../../src/testing/clock.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
 import { metric } from "../support/metric.ts";
+import { beside } from "../support/second-process.ts";
 
 const outcome = { fails: false };
 const email = job("email", {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { Random, repeat, seed } from "../faults/harm/random.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { beside } from "../support/second-process.ts";
 import { cat, expectSound, given, moveClock, movesOf, newQueue, sampleStates, started } from "./labeling.ts";
 
 /** With `PAWL_TEST_LABELING=10000` the races and the crowd are as large as that. */

@@ -1,7 +1,7 @@
 import { lifecycle, schedule } from "pawl";
 import { expect, test } from "vitest";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 
 const audit = lifecycle("audit", {
   initial: "open",

@@ -8,8 +8,8 @@ import { newPostgresStore } from "../../src/testing/stores.ts";
 import { pointsMet } from "../faults/harm/points.ts";
 import { WorkerProcess } from "../faults/harm/worker-process.ts";
 import { onPostgres } from "../setup/suites.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { beside } from "../support/second-process.ts";
 import { everySecond, tick } from "./every-second.ts";
 
 const tidy = job("tidy", { run: () => {} });
@@ -86,7 +86,7 @@ onPostgres("processes that die", () => {
       for (const point of pointsMet("a keeper of schedules")) {
         const nth = point === "schedule.started" ? 2 : 1;
         const env = { PAWL_VICTIM_URL: store.url!, PAWL_FAULT: `${point}:crash:${nth}` };
-        const keeper = new WorkerProcess(env, () => {}, "test/schedules/keeper-child.ts");
+        const keeper = new WorkerProcess(env, () => {}, "test/schedules/schedule-child.ts");
         expect(await keeper.ended).toBe("SIGKILL");
       }
       const { pawl, kernel } = await openOn(store.db, { lifecycles: [tick], schedules: [everySecond], logger: false });

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { TestClock } from "../../src/testing/clock.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { beside } from "../support/second-process.ts";
 
 const ran: string[] = [];
 const tidy = job("tidy", { run: () => {} });

@@ -17,7 +17,7 @@ const programs = [
   "test/faults/processes/pruner-child.ts",
   "test/faults/relays/relay-child.ts",
   "test/faults/processes/worker-child.ts",
-  "test/schedules/keeper-child.ts",
+  "test/schedules/schedule-child.ts",
 ];
 
 /**

@@ -2,19 +2,19 @@ import { job, lifecycle, schedule } from "pawl";
 import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { takeDueAlerts } from "../../src/alerts/tell.ts";
+import { takeDueAlerts } from "../../src/alerts/deliver-alerts.ts";
 import { standingOf } from "../../src/api/internals.ts";
 import { openOn } from "../../src/api/open/create.ts";
 import type { Pawl } from "../../src/api/pawl.ts";
 import { reportStuck } from "../../src/inspect/stuck/report-stuck.ts";
 import type { Kernel } from "../../src/kernel/kernel.ts";
 import { gatesOf } from "../../src/kernel/lanes/gates.ts";
+import { prune } from "../../src/kernel/maintenance/prune.ts";
 import { publish } from "../../src/kernel/move/publish.ts";
 import { claimFromGates, claimFromLanes, renewTaskLeases } from "../../src/kernel/tasks/claim.ts";
 import { leaseLossReasons } from "../../src/kernel/tasks/lease-loss.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { deleteWorker, saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
-import { prune } from "../../src/kernel/upkeep/prune.ts";
 import { maintain } from "../../src/maintenance/round.ts";
 import { decideDead } from "../../src/outbox/dead-messages.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
@@ -29,7 +29,7 @@ import { everyStatementOfFailures, failing } from "../support/failure-statements
 import { asks, everyStatementOfBreakers } from "../support/statements/breaker-statements.ts";
 import { everyStatementOfCallbacks, graded } from "../support/statements/callback-statements.ts";
 import { type ExplainedDb, openExplained } from "../support/statements/explained-db.ts";
-import { everyStatementOfKin, kindred } from "../support/statements/kin.ts";
+import { everyStatementOfKin, kindred } from "../support/statements/family-statements.ts";
 import { everyStatementOfLetters } from "../support/statements/letter-statements.ts";
 
 const chain = lifecycle("chain", {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noRows, type Rows } from "../../src/kernel/commit/rows.ts";
-import { besideAssignments } from "../../src/people/lifecycle/beside-assignments.ts";
-import { besideSamples } from "../../src/people/lifecycle/beside-samples.ts";
+import { besideAssignments } from "../../src/people/lifecycle/assignment-companions.ts";
+import { besideSamples } from "../../src/people/lifecycle/sample-companions.ts";
 import { type MovedInstance, moveInstances } from "../../src/store/move/move-instances.ts";
 import { insertInstances, type NewInstance } from "../../src/store/move/start-instances.ts";
 import type { Executor, Statement } from "../../src/store/port/db.ts";

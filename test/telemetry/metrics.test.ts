@@ -3,8 +3,8 @@ import { testPawl } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestClock } from "../../src/testing/clock.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 import { metric } from "../support/metric.ts";
 
 const parcel = lifecycle("parcel", {

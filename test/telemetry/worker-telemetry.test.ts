@@ -5,8 +5,8 @@ import { lifecycle, type WorkerMove } from "pawl";
 import { testPawl } from "pawl/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore, type Store } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 import { metric } from "../support/metric.ts";
 import { MemoryOtel } from "../support/otel.ts";
 

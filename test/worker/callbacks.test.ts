@@ -2,8 +2,8 @@ import { job } from "pawl";
 import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { KeptLog } from "../support/kept-log.ts";
 
 const errand = job("errand", {
   payload: z.object({ fails: z.boolean() }),

@@ -3,9 +3,9 @@ import { lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
+import { KeptLog } from "../support/captured-log.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
-import { KeptLog } from "../support/kept-log.ts";
 
 /** A step under the test's control: its attempt, its signal, and how it is ended. */
 interface Running {

@@ -4,8 +4,8 @@ import { gatesOf } from "../../src/kernel/lanes/gates.ts";
 import { claimFromGates } from "../../src/kernel/tasks/claim.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
+import { beside } from "../support/second-process.ts";
 
 /** What steps do, set by each test. */
 const steps: { run: () => unknown } = { run: () => {} };

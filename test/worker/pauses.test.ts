@@ -2,9 +2,9 @@ import { job, lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
 import { freshMs, Lanes } from "../../src/worker/lanes.ts";
-import { beside } from "../support/beside.ts";
 import { eachStore } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
+import { beside } from "../support/second-process.ts";
 
 const ran: string[] = [];
 /** What the step of `writing` waits for. */

@@ -8,8 +8,8 @@ import { targetOf } from "../../src/store/postgres/target.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { TcpProxy } from "../faults/harm/tcp-proxy.ts";
 import { onPostgres, throughPgbouncer } from "../setup/suites.ts";
-import { beside } from "../support/beside.ts";
-import { KeptLog } from "../support/kept-log.ts";
+import { KeptLog } from "../support/captured-log.ts";
+import { beside } from "../support/second-process.ts";
 
 const letter = lifecycle("letter", {
   initial: "writing",

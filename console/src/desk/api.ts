@@ -6,7 +6,7 @@ import type {
   SubmittedAnswer,
 } from "../../../src/http/contract.ts";
 import { get, part, post, put } from "../api.ts";
-import type { Entered } from "./form/entered.ts";
+import type { Entered } from "./form/form-values.ts";
 import { midnight } from "./times.ts";
 
 const mostKeptAlive = 60_000;

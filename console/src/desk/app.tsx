@@ -3,8 +3,8 @@ import { Route, Router, Switch } from "wouter-preact";
 import { SignIn } from "../pages/sign-in.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { findSession, may, session } from "../session.ts";
-import { Bench } from "./bench.tsx";
 import { labeler } from "./labeler.ts";
+import { Bench } from "./labeling-page.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { Top } from "./top.tsx";
 

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { read, write } from "../preferences/kept.ts";
+import { read, write } from "../preferences/stored-choice.ts";
 import { session } from "../session.ts";
 
 const chosen = signal(read("desk.labeler"));

@@ -4,10 +4,10 @@ import { messageOf, Refused } from "../api.ts";
 import { tell } from "../parts/toast.tsx";
 import { session } from "../session.ts";
 import { DeskApi } from "./api.ts";
-import { Finding, type Found } from "./finding.ts";
 import { Drafts } from "./form/drafts.ts";
-import { beginning, type Entered, type Fault, labelOf, type Path, put } from "./form/entered.ts";
 import { type Field, readField } from "./form/fields.ts";
+import { beginning, type Entered, type Fault, labelOf, type Path, put } from "./form/form-values.ts";
+import { Finding, type Found } from "./next-assignment.ts";
 import { Timing } from "./timing.ts";
 
 export type Given = Pick<DeskWorkAnswer, "assignment" | "sample" | "revises">;

@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { DeskQueueAnswer } from "../../../src/http/contract.ts";
-import { useAsked } from "../asked.ts";
 import { Empty } from "../parts/empty.tsx";
-import { Trouble } from "../parts/trouble.tsx";
+import { Trouble } from "../parts/error-message.tsx";
+import { useAsked } from "../use-request.ts";
 import { DeskApi } from "./api.ts";
 import { canChoose, labeler, workAs } from "./labeler.ts";
 import { lasting } from "./times.ts";

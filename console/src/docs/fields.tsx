@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiDocument, type ApiSchema, kindOf, nameOf, shapeIn } from "./document.ts";
-import { Words } from "./words.tsx";
+import { Words } from "./inline-text.tsx";
 
 interface Field {
   readonly name: string;

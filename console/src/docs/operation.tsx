@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiDocument, kindOf, type Operation } from "./document.ts";
 import { Fields, Shape } from "./fields.tsx";
+import { Path, Words } from "./inline-text.tsx";
 import { TryIt } from "./try-it.tsx";
-import { Path, Words } from "./words.tsx";
 
 interface OperationProps {
   readonly api: ApiDocument;

@@ -6,8 +6,8 @@ import { theme, turnTheme } from "../preferences/theme.ts";
 import { findSession, session } from "../session.ts";
 import icon from "../shell/icon.svg";
 import { type ApiDocument, findOperations, type Operation, operationsOf } from "./document.ts";
+import { Path, Words } from "./inline-text.tsx";
 import { OperationCard } from "./operation.tsx";
-import { Path, Words } from "./words.tsx";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 

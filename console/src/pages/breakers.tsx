@@ -1,18 +1,18 @@
 import type { BreakerAnswer, FlipAnswer } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
-import { useAsked } from "../asked.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
 import { Bar } from "../parts/bar.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { Trouble } from "../parts/error-message.tsx";
 import { StatePill, type Tone } from "../parts/state-pill.tsx";
 import { type Column, Table } from "../parts/table/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { Trouble } from "../parts/trouble.tsx";
 import { commandOf } from "../rows.ts";
 import { may } from "../session.ts";
 import { useFilters } from "../url.ts";
+import { useFresh } from "../use-polling.ts";
+import { useAsked } from "../use-request.ts";
 import "./operating.css";
 
 /** How the outside dependencies are: a breaker that is open keeps work from failing, and burns no attempt. */

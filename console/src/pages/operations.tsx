@@ -1,23 +1,23 @@
 import type { OperationAnswer } from "../../../src/http/contract.ts";
-import { act } from "../acting.ts";
 import { apiUrl, get, part, post } from "../api.ts";
-import { useAsked } from "../asked.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
 import { Bar } from "../parts/bar.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { Trouble } from "../parts/error-message.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Id } from "../parts/id.tsx";
 import { StatePill } from "../parts/state-pill.tsx";
 import { type Column, Table } from "../parts/table/table.tsx";
 import { count } from "../parts/tile.tsx";
 import { Time } from "../parts/time.tsx";
-import { Trouble } from "../parts/trouble.tsx";
 import { commandOf } from "../rows.ts";
+import { act } from "../run-action.ts";
 import { may } from "../session.ts";
 import { useFilters } from "../url.ts";
-import { inWords } from "./dead/which.ts";
+import { useFresh } from "../use-polling.ts";
+import { useAsked } from "../use-request.ts";
+import { inWords } from "./dead/letter-filter.ts";
 import "./operating.css";
 
 const tones = { running: "info", done: "good", aborted: "warn" } as const;

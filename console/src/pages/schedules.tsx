@@ -1,17 +1,17 @@
 import type { ScheduleAnswer, StartedAnswer } from "../../../src/http/contract.ts";
-import { act } from "../acting.ts";
 import { apiUrl, get, part, post } from "../api.ts";
-import { useAsked } from "../asked.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
-import { useFresh } from "../fresh.ts";
 import { Empty } from "../parts/empty.tsx";
+import { Trouble } from "../parts/error-message.tsx";
 import { Id } from "../parts/id.tsx";
 import { StatePill, type Tone } from "../parts/state-pill.tsx";
 import { type Column, Table } from "../parts/table/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { Trouble } from "../parts/trouble.tsx";
 import { commandOf } from "../rows.ts";
+import { act } from "../run-action.ts";
 import { may } from "../session.ts";
+import { useFresh } from "../use-polling.ts";
+import { useAsked } from "../use-request.ts";
 import "./operating.css";
 
 /** What is started at set times. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api.ts";
-import { Trouble } from "./trouble.tsx";
+import { Trouble } from "./error-message.tsx";
 
 export interface DialogProps {
   readonly title: string;

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
-import { following, kept } from "./kept.ts";
+import { following, kept } from "./stored-choice.ts";
 
 const themes = ["system", "light", "dark"] as const;
 

@@ -1,5 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { following, kept } from "./kept.ts";
+import { following, kept } from "./stored-choice.ts";
 
 const modes = ["relative", "local", "utc"] as const;
 

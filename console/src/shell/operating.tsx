@@ -1,5 +1,5 @@
 import { Route } from "wouter-preact";
-import { later } from "./later.tsx";
+import { later } from "./lazy-page.tsx";
 
 const Dead = later(async () => (await import("../pages/dead/dead.tsx")).Dead);
 const DeadGroup = later(async () => (await import("../pages/dead/dead.tsx")).DeadGroup);

@@ -2,9 +2,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import type { InstanceAnswer } from "../../../src/http/contract.ts";
 import { get } from "../api.ts";
-import { lifecycles } from "../known.ts";
+import { lifecycles } from "../lifecycles.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { places } from "./places.ts";
+import { places } from "./pages.ts";
 
 interface Found {
   readonly href: string;

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { findLifecycles } from "../known.ts";
+import { findLifecycles } from "../lifecycles.ts";
 import { goLive } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { may, session } from "../session.ts";
-import { places } from "./places.ts";
+import { places } from "./pages.ts";
 import { Search } from "./search.tsx";
 import { Top } from "./top.tsx";
 

@@ -1,5 +1,5 @@
 import { Link, useLocation, useRoute } from "wouter-preact";
-import { lifecycles } from "../known.ts";
+import { lifecycles } from "../lifecycles.ts";
 import { liveness, paused } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Menu } from "../parts/menu.tsx";

@@ -11,9 +11,9 @@ import { requestHash } from "../../kernel/request-hash.ts";
 import type { CallOptions } from "../../kernel/types/call-options.ts";
 import type { Send, Sent } from "../../kernel/types/send.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
+import { shownInstance } from "../instance-result.ts";
 import { orRefusal } from "../refusal.ts";
 import type { Instance, SendResult } from "../results.ts";
-import { shownInstance } from "../shown-instance.ts";
 import {
   checkedList,
   delayOf,

@@ -10,8 +10,8 @@ import type { CallOptions, StartCallOptions } from "../../kernel/types/call-opti
 import type { Start } from "../../kernel/types/start.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
 import { knownJob } from "../groups/jobs.ts";
+import { startedInstance } from "../instance-result.ts";
 import type { StartedInstance } from "../results.ts";
-import { startedInstance } from "../shown-instance.ts";
 import { checkedItems, delayOf, type EnqueueArguments, type EnqueueItem, type EnqueueOptions } from "./options.ts";
 
 /** Starts instances and enqueues jobs, for the methods of `Pawl` of the same names. */

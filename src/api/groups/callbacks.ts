@@ -19,8 +19,8 @@ import type {
   TokenReceiveOptions,
 } from "../arguments/options.ts";
 import { checkedDedupe, type Receives } from "../arguments/receives.ts";
+import { shownInstance } from "../instance-result.ts";
 import { type Callback, callbackOf, type Instance, noInstance, type ReceivedCallback } from "../results.ts";
-import { shownInstance } from "../shown-instance.ts";
 
 /** Callbacks of external systems: `pawl.callbacks`. */
 export class Callbacks {

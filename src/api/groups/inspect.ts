@@ -16,8 +16,8 @@ import { readInstances } from "../../store/move/instances.ts";
 import { findOldestResting, findOldestWorking } from "../../views/move/oldest.ts";
 import { findByKey } from "../../views/move/search.ts";
 import type { StuckOptions } from "../arguments/options.ts";
+import { knownStates, shownInstance } from "../instance-result.ts";
 import type { Instance } from "../results.ts";
-import { knownStates, shownInstance } from "../shown-instance.ts";
 
 /** Reads across all instances, for operators: `pawl.inspect`. */
 export class Inspect {

@@ -5,8 +5,8 @@ import type { StartCallOptions } from "../../kernel/types/call-options.ts";
 import { pauseSchedule, resumeSchedule, runScheduleNow } from "../../schedules/verbs.ts";
 import { listSchedules } from "../../schedules/views/schedules.ts";
 import { scheduleName } from "../arguments/options.ts";
+import { startedInstance } from "../instance-result.ts";
 import { newSchedule, type ScheduleStatus, type StartedInstance, scheduleOf } from "../results.ts";
-import { startedInstance } from "../shown-instance.ts";
 
 /** Schedules: `pawl.schedules`. */
 export class Schedules {

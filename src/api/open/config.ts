@@ -1,6 +1,6 @@
 import type { AlertTarget } from "../../alerts/sink.ts";
 import type { Duration } from "../../base/duration.ts";
-import type { Marketplaces } from "../../crowd/families.ts";
+import type { Marketplaces } from "../../crowd/crowd-marketplaces.ts";
 import type { DeadLetterOptions } from "../../dead-letters/settings.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";

@@ -1,10 +1,10 @@
-import { driveAlerts } from "../../alerts/drive.ts";
+import { driveAlerts } from "../../alerts/alert-loop.ts";
 import type { AlertSink } from "../../alerts/sink.ts";
 import { type Duration, durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { checkedOptions } from "../../base/options.ts";
-import type { Family } from "../../crowd/family.ts";
-import { driveLetters } from "../../dead-letters/drive.ts";
+import type { Family } from "../../crowd/crowd-lifecycles.ts";
+import { driveLetters } from "../../dead-letters/loops.ts";
 import type { LetterSettings } from "../../dead-letters/settings.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
 import type { Kernel } from "../../kernel/kernel.ts";

@@ -1,7 +1,7 @@
 import { durationMs } from "../../base/duration.ts";
 import type { Effect } from "../../definition/language/step.ts";
+import type { Family } from "../crowd-lifecycles.ts";
 import type { JobData } from "../data.ts";
-import type { Family } from "../family.ts";
 import { tellFinished } from "../hooks.ts";
 
 /** How long a posting with rejections stays: for as long as Mechanical Turk lets a requester override them. */

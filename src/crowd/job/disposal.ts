@@ -1,8 +1,8 @@
 import type { Step } from "../../definition/language/step.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { listOf, number, recordSchema, text } from "../../definition/schema/record-schema.ts";
+import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
 import type { DisposalData } from "../data.ts";
-import { breakerName, type Family, marketRetry } from "../family.ts";
 
 /** What a job leaves at the marketplace, until it is deleted there: a while after the job's end, or when somebody says so. */
 export function disposalOf(family: Family) {

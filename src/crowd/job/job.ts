@@ -1,14 +1,14 @@
 import { durationMs } from "../../base/duration.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { json, listOf, number, orNull, recordSchema, text, whole } from "../../definition/schema/record-schema.ts";
+import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
 import { type Ended, type JobData, jobData, type Wanted } from "../data.ts";
-import { breakerName, type Family, marketRetry } from "../family.ts";
+import { closeDiscarded, closeThere } from "../marketplace-calls/close.ts";
+import { extendThere } from "../marketplace-calls/extend.ts";
+import { publishThere } from "../marketplace-calls/publish.ts";
+import { lookThere } from "../marketplace-calls/sync-job.ts";
 import { jobName } from "../names.ts";
-import { closeDiscarded, closeThere } from "./close-there.ts";
 import { concludeJob } from "./conclude-job.ts";
-import { extendThere } from "./extend-there.ts";
-import { lookThere } from "./look-there.ts";
-import { publishThere } from "./publish-there.ts";
 
 const ended = recordSchema<Ended>({
   labels: listOf(json),

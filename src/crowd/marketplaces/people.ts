@@ -3,7 +3,7 @@ import type { Json } from "../../base/json.ts";
 import { PermanentError } from "../../base/step-errors.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
 import type { PostedSample, Postings } from "../../people/postings.ts";
-import type { Label } from "../../people/shown.ts";
+import type { Label } from "../../people/results.ts";
 import type {
   Bonus,
   Decided,

@@ -1,8 +1,8 @@
 import type { Step } from "../../definition/language/step.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { recordSchema, text } from "../../definition/schema/record-schema.ts";
+import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
 import type { BonusData } from "../data.ts";
-import { breakerName, type Family, marketRetry } from "../family.ts";
 
 /** A bonus on its way to a worker. Its key is the submission's, so it is paid once however often it is asked for. */
 export function bonusOf(family: Family) {

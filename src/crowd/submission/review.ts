@@ -3,8 +3,8 @@ import { cleanText } from "../../base/json.ts";
 import { RejectSubmission } from "../../base/step-errors.ts";
 import type { Step } from "../../definition/language/step.ts";
 import { fitsSchema, labelInvalid } from "../../people/labels/check-label.ts";
+import type { Family } from "../crowd-lifecycles.ts";
 import type { SubmissionData } from "../data.ts";
-import type { Family } from "../family.ts";
 import { submissionWork } from "../hooks.ts";
 
 type Told = { readonly feedback: string | null };

@@ -3,12 +3,12 @@ import { TransientError } from "../../base/step-errors.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { oneOf, orNull, recordSchema, text } from "../../definition/schema/record-schema.ts";
 import { exponential, isNetworkError, type RetryPolicy } from "../../policy/retry.ts";
+import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
 import { submissionData, type Verdict } from "../data.ts";
-import { breakerName, type Family, marketRetry } from "../family.ts";
 import { tellDecided } from "../hooks.ts";
 import { retentionWithRejections } from "../job/conclude-job.ts";
-import { confirmRejection } from "./confirm-rejection.ts";
-import { decideThere } from "./decide-there.ts";
+import { confirmRejection } from "../marketplace-calls/confirm-rejection.ts";
+import { decideThere } from "../marketplace-calls/decide.ts";
 import { review } from "./review.ts";
 
 /** What only a moment's trouble explains is tried again; on anything else that the crowd's own check throws, a person decides. */

@@ -137,7 +137,7 @@ function maySkipUnstarted(given: Context<AssignmentData, { reason: string | null
 
 /**
  * The lifecycle of an assignment: one labeler's work on one sample. The same statement also writes its slot, its sample
- * and its label; see `beside-assignments.ts`.
+ * and its label; see `assignment-companions.ts`.
  */
 export const assignment = lifecycle("pawl_assignment", {
   data: assignmentData,

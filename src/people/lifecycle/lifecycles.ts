@@ -2,13 +2,13 @@ import type { LifecycleModel } from "../../definition/model.ts";
 import type { QuestionProviders } from "../../kernel/family/question-provider.ts";
 import type { Chore } from "../../kernel/kernel.ts";
 import type { CompanionTable } from "../../kernel/types/companion-table.ts";
-import { askPeople } from "../asker.ts";
-import { recheckEligibility } from "../handing-out/eligibility.ts";
+import { recheckEligibility } from "../assigning/eligibility.ts";
+import { askPeople } from "../question-provider.ts";
 import { settleRest } from "../review/settle.ts";
 import { assignment } from "./assignment.ts";
-import { besideAssignments } from "./beside-assignments.ts";
-import { besideSamples } from "./beside-samples.ts";
+import { besideAssignments } from "./assignment-companions.ts";
 import { sample } from "./sample.ts";
+import { besideSamples } from "./sample-companions.ts";
 
 /**
  * Registers people with the kernel: two lifecycles, the rows written with their instances, the answers for states that

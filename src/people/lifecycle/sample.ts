@@ -78,7 +78,7 @@ function givenUp({ payload }: { readonly payload: GivenUp }) {
   return { reason: payload.reason, agreement: payload.agreement };
 }
 
-/** The lifecycle of a sample. The same statement also writes its slots; see `beside-samples.ts`. */
+/** The lifecycle of a sample. The same statement also writes its slots; see `sample-companions.ts`. */
 export const sample = lifecycle("pawl_sample", {
   data: sampleData,
   events: {

@@ -1,11 +1,11 @@
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
+import type { Doing, Work } from "../assignments.ts";
 import { sample } from "../lifecycle/sample.ts";
 import { eventFor } from "../lifecycle/sends.ts";
 import { sampleRefuses, sampleUnknown } from "../refusals.ts";
 import { type LeadsSample, readSampleForLead } from "../store/samples.ts";
-import type { Doing, Work } from "../work.ts";
 import { settleSamples } from "./settle.ts";
 
 /** Decisions of leads on samples. */

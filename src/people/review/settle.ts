@@ -5,9 +5,10 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { sendAll } from "../../kernel/move/send.ts";
 import { alertsTopic } from "../../kernel/signals/signals.ts";
 import type { Send } from "../../kernel/types/send.ts";
-import { Eligible } from "../handing-out/eligible.ts";
+import { Eligible } from "../assigning/eligible-labelers.ts";
 import { type SampleData, sample } from "../lifecycle/sample.ts";
 import { eventFor } from "../lifecycle/sends.ts";
+import { tellPosters } from "../notify-posters.ts";
 import { type QueueRow, readQueues } from "../store/queues.ts";
 import {
   markSettled,
@@ -16,7 +17,6 @@ import {
   readUnsettledOf,
   type UnsettledSample,
 } from "../store/samples.ts";
-import { tellPosters } from "../tell-posters.ts";
 import { conclude, isRight } from "./conclude.ts";
 
 const pageSize = 500;

@@ -2,11 +2,11 @@ import type { Db, Statement, Tx } from "../port/db.ts";
 import { translate } from "../port/failures.ts";
 import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
+import { Upkeep, type UpkeepReport } from "./maintenance.ts";
 import { isForgotten, type RequestQueue, type Session } from "./request-queue.ts";
 import { startThread } from "./start.ts";
 import type { Syncs } from "./thread.ts";
 import { callOf, script, Transaction } from "./transaction.ts";
-import { Upkeep, type UpkeepReport } from "./upkeep.ts";
 
 export interface PgliteOptions {
   /** Where the database is kept; it is made when there is none. "memory" keeps it in memory, for tests. */

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { type Alert, type DeadLetterArchive, folderArchive } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
+import { keepLetters } from "../../../src/dead-letters/retention.ts";
 import { letterSettings } from "../../../src/dead-letters/settings.ts";
 import { fail, order } from "../../dead-letters/orders.ts";
 import { type PostgresServer, startPostgres } from "../../setup/postgres.ts";

@@ -2,7 +2,7 @@ import { createPawl } from "pawl";
 import { assessment } from "../../../examples/assessment/assessment.ts";
 import { type Addresses, servicesAt } from "../../../examples/assessment/services/clients.ts";
 import type { LifecycleModel, StateModel } from "../../../src/definition/model.ts";
-import { say } from "../harm/say.ts";
+import { say } from "../harm/write-line.ts";
 
 /**
  * A worker of the assessment that is made to be killed. It begins when it is told to, and holds the steps that it is told

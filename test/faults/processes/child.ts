@@ -7,7 +7,7 @@ import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
 import { callUntil } from "../harm/callers.ts";
 import { Random } from "../harm/random.ts";
-import { say } from "../harm/say.ts";
+import { say } from "../harm/write-line.ts";
 import { createBooked, errand } from "../worlds/errand.ts";
 
 /**

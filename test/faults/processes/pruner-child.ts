@@ -1,5 +1,5 @@
 import { openOn } from "../../../src/api/open/create.ts";
-import { prune } from "../../../src/kernel/upkeep/prune.ts";
+import { prune } from "../../../src/kernel/maintenance/prune.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
 import { leaf } from "../worlds/leaf.ts";

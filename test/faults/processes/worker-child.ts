@@ -2,7 +2,7 @@ import { openOn } from "../../../src/api/open/create.ts";
 import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
 import type { WorkOptions } from "../../../src/worker/settings.ts";
-import { say } from "../harm/say.ts";
+import { say } from "../harm/write-line.ts";
 import { lifecycles, outside } from "../worlds/relay.ts";
 
 /** A worker process that is made to be killed and stopped. What its steps do is written before they go on. */

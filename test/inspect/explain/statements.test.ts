@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import type { ExplanationAnswer } from "../../../src/http/contract.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { Documented } from "../../http/documented.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
+import { beside } from "../../support/second-process.ts";
 import {
   claim,
   counted,

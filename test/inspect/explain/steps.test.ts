@@ -1,8 +1,8 @@
 import { constant, lifecycle, type Step } from "pawl";
 import { expect, test } from "vitest";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
+import { beside } from "../../support/second-process.ts";
 import { at, explain, explainWorld, gated, liveWorker, mail, odd, report, waitOf } from "./world.ts";
 
 eachStore((store) => {

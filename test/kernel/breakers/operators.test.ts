@@ -1,11 +1,11 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../../src/store/port/db.ts";
-import { beside } from "../../support/beside.ts";
+import { KeptLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, grade, llm, some, speech, steps } from "../../support/essay.ts";
-import { KeptLog } from "../../support/kept-log.ts";
 import { metric } from "../../support/metric.ts";
+import { beside } from "../../support/second-process.ts";
 
 const breakers = { llm: { minimum: 3, probes: 2, publish: "pawl.breaker" }, quiet: {} } as const;
 

@@ -12,9 +12,9 @@ import { testPawl } from "../../../src/testing/test-pawl.ts";
 import { Claimer } from "../../../src/worker/claimer.ts";
 import { freshMs, Lanes } from "../../../src/worker/lanes.ts";
 import { run } from "../../../src/worker/steps/run.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, grade, llm, some, speech, steps } from "../../support/essay.ts";
+import { beside } from "../../support/second-process.ts";
 
 const breakers = { llm: { minimum: 3, probes: 2 } };
 const lane = "essay@1/grading";

@@ -2,10 +2,10 @@ import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, llm, some, steps } from "../../support/essay.ts";
 import { gateOf } from "../../support/gate.ts";
+import { beside } from "../../support/second-process.ts";
 
 const breakers = { llm: { minimum: 3, probes: 2, ramp: 0 } };
 

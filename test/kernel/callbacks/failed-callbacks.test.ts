@@ -1,8 +1,8 @@
 import { lifecycle, type TransactionLike } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { KeptLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { KeptLog } from "../../support/kept-log.ts";
 
 /** What throws, changed by the tests. */
 const broken = { guard: false, set: false, hook: false };

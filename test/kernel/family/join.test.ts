@@ -2,9 +2,9 @@ import { lifecycle, PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { checkParents } from "../../../src/kernel/family/check-parents.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { attemptWith, note, plan, solve } from "../../support/family.ts";
+import { beside } from "../../support/second-process.ts";
 
 const counting = attemptWith("count");
 const failing = attemptWith("fail");

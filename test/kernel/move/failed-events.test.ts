@@ -1,8 +1,8 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { KeptLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { KeptLog } from "../../support/kept-log.ts";
 
 /** What the guard and the hooks throw at, changed by the tests. */
 const broken = { guard: true, hook: true };

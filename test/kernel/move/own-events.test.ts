@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { started } from "../../people/labeling.ts";
+import { KeptLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { KeptLog } from "../../support/kept-log.ts";
 
 /** What the definitions throw at, changed by the tests. */
 const broken = { guard: false, hook: false, answer: false };

@@ -1,8 +1,8 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { KeptLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { KeptLog } from "../../support/kept-log.ts";
 
 const upload = lifecycle("upload", {
   data: z.object({ held: z.boolean().default(false) }),

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
+import { beside } from "../../support/second-process.ts";
 
 const data = z.object({ note: z.string().optional(), notes: z.number().default(0) });
 const counting = ({ data: { notes } }: { data: { notes: number } }) => ({ notes: notes + 1 });

@@ -1,7 +1,7 @@
 import { constant, lifecycle } from "pawl";
 import { expect, test } from "vitest";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
+import { beside } from "../../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 

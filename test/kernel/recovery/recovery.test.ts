@@ -2,8 +2,8 @@ import { constant, lifecycle, PermanentError, TransientError } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
-import { beside } from "../../support/beside.ts";
 import { eachStore } from "../../support/each-store.ts";
+import { beside } from "../../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 

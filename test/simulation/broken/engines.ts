@@ -272,7 +272,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
     defect: "nobody is told of a dead letter",
     patches: [
       {
-        file: "src/alerts/drive.ts",
+        file: "src/alerts/alert-loop.ts",
         from: "(await tellAlerts(kernel, sinks)) > 0 ? 0 : restMs",
         to: "void tellAlerts, void kernel, void sinks, restMs",
       },
@@ -282,7 +282,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
     defect: "what is to be deleted stays",
     patches: [
       {
-        file: "src/kernel/upkeep/prune.ts",
+        file: "src/kernel/maintenance/prune.ts",
         from: "if (place === undefined) continue;",
         to: "if (place !== '') continue;",
       },
@@ -293,12 +293,12 @@ export const brokenEngines: readonly BrokenEngine[] = [
     focus: { second: { kind: "ask" } },
     patches: [
       {
-        file: "src/people/handing-out/eligible.ts",
+        file: "src/people/assigning/eligible-labelers.ts",
         from: "return eligible.length > barred.size ||",
         to: "return eligible.length >= 0 ||",
       },
       {
-        file: "src/people/handing-out/eligibility.ts",
+        file: "src/people/assigning/eligibility.ts",
         from: "if (eligible.length === mostBarred) return [];",
         to: "return [];",
       },

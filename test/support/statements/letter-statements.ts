@@ -1,7 +1,7 @@
 import type { Pawl } from "pawl";
 import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
 import { keepDied } from "../../../src/dead-letters/broker-dead-letters.ts";
-import { keepLetters } from "../../../src/dead-letters/keep-letters.ts";
+import { keepLetters } from "../../../src/dead-letters/retention.ts";
 import { carryOn } from "../../../src/dead-letters/run-operations.ts";
 import { markTicketTold, takeDueTickets } from "../../../src/dead-letters/store/tickets.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Entered } from "./entered.ts";
+import type { Entered } from "./form-values.ts";
 
 const everyMs = 2_000;
 

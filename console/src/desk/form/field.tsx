@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { idAt } from "../keys/press.ts";
-import { blank, pointerOf } from "./entered.ts";
-import { Faults, isWrong, valueAt } from "./faults.tsx";
+import { idAt } from "../keys/key-handler.ts";
+import { Faults, isWrong, valueAt } from "./field-errors.tsx";
+import { type FieldProps, Named, titleOf } from "./field-label.tsx";
 import type { FieldOf } from "./fields.ts";
-import { type FieldProps, Named, titleOf } from "./named.tsx";
+import { blank, pointerOf } from "./form-values.ts";
 import { Question } from "./question.tsx";
 
 /** One field of the form, whichever kind it is. */

@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { Trouble } from "../../parts/trouble.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
+import { idAt } from "../keys/key-handler.ts";
 import { shownKey } from "../keys/keys.ts";
-import { idAt } from "../keys/press.ts";
 import type { Labeling } from "../labeling.ts";
-import type { FormAround } from "./faults.tsx";
 import { FieldView } from "./field.tsx";
+import type { FormAround } from "./field-errors.tsx";
 
 export interface FormProps extends FormAround {
   readonly onSkip: () => void;

@@ -1,5 +1,5 @@
-import { at, type Entered, type Path, pointerOf, put } from "./entered.ts";
 import type { Field, Option } from "./fields.ts";
+import { at, type Entered, type Path, pointerOf, put } from "./form-values.ts";
 
 /** A question that is answered by a digit. */
 export interface Group {

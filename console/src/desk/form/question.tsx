@@ -1,10 +1,10 @@
+import { idAt } from "../keys/key-handler.ts";
 import { type Bound, shownKey } from "../keys/keys.ts";
-import { idAt } from "../keys/press.ts";
-import { pointerOf } from "./entered.ts";
-import { choose, Faults, isWrong, valueAt } from "./faults.tsx";
+import { choose, Faults, isWrong, valueAt } from "./field-errors.tsx";
+import { type FieldProps, Named } from "./field-label.tsx";
 import type { FieldOf } from "./fields.ts";
+import { pointerOf } from "./form-values.ts";
 import { digitOf } from "./groups.ts";
-import { type FieldProps, Named } from "./named.tsx";
 
 /** A question with its answers. Digits go to the one that has the focus, and the one after it when it is answered. */
 export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>) {

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import type { Press } from "./key-handler.ts";
 import { actions, allBound, type Bound, digitIn, isFree, shownKey } from "./keys.ts";
-import type { Press } from "./press.ts";
 
 /** The keys, and how to give another one to each. */
 export function Help({ press, onClose }: { readonly press: Press; readonly onClose: () => void }) {

@@ -1,19 +1,19 @@
 import type { OpenSessionAnswer, TokenAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, remove } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { useDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { tell } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
-import { NewLink, NewToken, ShowOnce } from "./give-out.tsx";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
+import { NewLink, NewToken, ShowOnce } from "./create-token.tsx";
 import "../operating.css";
 
 /** Who may come in, and as what. */

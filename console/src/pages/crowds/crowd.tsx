@@ -1,11 +1,11 @@
 import type { CrowdAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { useDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { useFilters } from "../../url.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { Crumb } from "../crumb.tsx";
 import { among, Ribbon } from "./crowds.tsx";
 import { Jobs } from "./jobs.tsx";

@@ -1,13 +1,13 @@
 import { Link } from "wouter-preact";
 import type { BalanceAnswer, CrowdAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { useFresh } from "../../fresh.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import "../operating.css";
 
 /** The crowds that are asked, and where. */

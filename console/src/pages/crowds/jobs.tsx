@@ -1,11 +1,9 @@
 import type { CrowdJobAnswer } from "../../../../src/http/contract.ts";
-import { act } from "../../acting.ts";
 import { get, part, post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
 import { Drawer } from "../../parts/drawer.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
@@ -13,11 +11,13 @@ import { StatePill, type Tone } from "../../parts/state-pill.tsx";
 import { PagedTable } from "../../parts/table/paged-table.tsx";
 import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
+import { act } from "../../run-action.ts";
 import { may } from "../../session.ts";
-import { brief } from "../people/brief.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { percent } from "../people/shares.tsx";
+import { brief } from "../people/short-value.ts";
 
 const tones: Readonly<Record<string, Tone>> = { finished: "good", incomplete: "warn", failed: "bad", closed: "plain" };
 

@@ -1,18 +1,18 @@
 import type { BonusAnswer, SubmissionAnswer } from "../../../../src/http/contract.ts";
-import { act } from "../../acting.ts";
 import { get, part, post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
 import { typedIn } from "../../parts/dialog.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
+import { act } from "../../run-action.ts";
 import { may } from "../../session.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { submissionTones } from "./submission-tones.ts";
 
 export interface SubmissionDrawerProps {

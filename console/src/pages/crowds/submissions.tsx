@@ -9,7 +9,7 @@ import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
 import { useFilters } from "../../url.ts";
-import { brief } from "../people/brief.ts";
+import { brief } from "../people/short-value.ts";
 import { SubmissionDrawer } from "./submission.tsx";
 import { submissionTones } from "./submission-tones.ts";
 

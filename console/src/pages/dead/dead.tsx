@@ -1,13 +1,13 @@
 import type { DeadGroupAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { useDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { count } from "../../parts/tile.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { Crumb } from "../crumb.tsx";
 import { DecideMany } from "./decide-many.tsx";
 import { Groups } from "./groups.tsx";

@@ -2,12 +2,12 @@ import { useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import type { OperationAnswer, PreviewAnswer } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { count } from "../../parts/tile.tsx";
 import { tell } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { asked, inWords, type Which } from "./which.ts";
+import { useAsked } from "../../use-request.ts";
+import { asked, inWords, type Which } from "./letter-filter.ts";
 
 /** Above so many, the number has to be typed. */
 const manyLetters = 1_000;

@@ -1,22 +1,22 @@
 import { Link } from "wouter-preact";
 import type { DeadGroupAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { lifecycles } from "../../known.ts";
+import { lifecycles } from "../../lifecycles.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { DecideMany } from "./decide-many.tsx";
-import { asked, kinds, spans, type Which, whichOf } from "./which.ts";
+import { asked, kinds, spans, type Which, whichOf } from "./letter-filter.ts";
 
 /** Open letters by what they have in common: most causes are one, however many letters they have left. */
 export function Groups({ open }: { readonly open: OpenDialog }) {

@@ -1,18 +1,18 @@
 import type { DeadLetterAnswer, InstanceAnswer } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { jsonIn } from "../../parts/dialog.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
-import { About, errorOf } from "./about.tsx";
-import { changesIn } from "./which.ts";
+import { useAsked } from "../../use-request.ts";
+import { About, errorOf } from "./instance-link.tsx";
+import { changesIn } from "./letter-filter.ts";
 
 export interface LetterDrawerProps {
   readonly id: string;

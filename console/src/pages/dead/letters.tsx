@@ -7,8 +7,8 @@ import { PagedTable } from "../../parts/table/paged-table.tsx";
 import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
-import { About, errorOf } from "./about.tsx";
 import { DecideMany } from "./decide-many.tsx";
+import { About, errorOf } from "./instance-link.tsx";
 import { LetterDrawer } from "./letter.tsx";
 
 export interface LettersProps {

@@ -1,6 +1,5 @@
 import { Link } from "wouter-preact";
 import type { TicketAnswer } from "../../../../src/http/contract.ts";
-import { act } from "../../acting.ts";
 import { part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -8,6 +7,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { PagedTable } from "../../parts/table/paged-table.tsx";
 import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
+import { act } from "../../run-action.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
 

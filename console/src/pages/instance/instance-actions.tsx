@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { InstanceAnswer, PermittedAnswer } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
-import { isInternal } from "../../known.ts";
+import { isInternal } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { tell } from "../../parts/toast.tsx";

@@ -1,9 +1,9 @@
 import { Link } from "wouter-preact";
 import type { CallbackAnswer, ChildrenAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
+import { useAsked } from "../../use-request.ts";
 
 interface Of {
   /** Of the instance. */

@@ -7,18 +7,18 @@ import type {
   PermittedAnswer,
 } from "../../../../src/http/contract.ts";
 import { get, part } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { lifecycleNamed } from "../../known.ts";
+import { lifecycleNamed } from "../../lifecycles.ts";
 import { watchInstance } from "../../live.ts";
 import { Diagram } from "../../parts/diagram/diagram.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { useRefreshed } from "../../refreshed.ts";
 import { may } from "../../session.ts";
+import { useRefreshed } from "../../use-refresh.ts";
+import { useAsked } from "../../use-request.ts";
 import { StartDialog } from "../instances/start-dialog.tsx";
 import { Explanation } from "./explanation.tsx";
 import { pathOf } from "./history.ts";

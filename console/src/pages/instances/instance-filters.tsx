@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { countIn, isInternal, lifecycleNamed, lifecycles } from "../../known.ts";
+import { countIn, isInternal, lifecycleNamed, lifecycles } from "../../lifecycles.ts";
 import { Menu } from "../../parts/menu.tsx";
 import { count } from "../../parts/tile.tsx";
 import "./instances.css";

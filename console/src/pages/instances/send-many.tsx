@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { InstanceAnswer } from "../../../../src/http/contract.ts";
 import { messageOf, part, post } from "../../api.ts";
-import { lifecycles } from "../../known.ts";
+import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
 import { tell } from "../../parts/toast.tsx";
 

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import type { StartedAnswer } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
-import { lifecycles } from "../../known.ts";
+import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
 import { tell } from "../../parts/toast.tsx";
 

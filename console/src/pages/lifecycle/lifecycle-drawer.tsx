@@ -2,19 +2,19 @@ import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { InstanceAnswer, LaneAnswer, LifecycleAnswer, StateAnswer } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { countIn } from "../../known.ts";
+import { countIn } from "../../lifecycles.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Length, Time } from "../../parts/time.tsx";
 import { tell } from "../../parts/toast.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { useRefreshed } from "../../refreshed.ts";
 import { may } from "../../session.ts";
+import { useRefreshed } from "../../use-refresh.ts";
+import { useAsked } from "../../use-request.ts";
 
 export interface LifecycleDrawerProps {
   readonly lifecycle: LifecycleAnswer;

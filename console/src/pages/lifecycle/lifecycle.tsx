@@ -2,14 +2,14 @@ import { useCallback, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { LifecycleAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { copy, save } from "../../copy.ts";
-import { countIn, lifecycleNamed } from "../../known.ts";
+import { countIn, lifecycleNamed } from "../../lifecycles.ts";
 import { Diagram } from "../../parts/diagram/diagram.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { count } from "../../parts/tile.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf, curlOf } from "../../rows.ts";
+import { useAsked } from "../../use-request.ts";
 import { LifecycleDrawer } from "./lifecycle-drawer.tsx";
 import "./lifecycle.css";
 

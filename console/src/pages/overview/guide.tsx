@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { lifecycles } from "../../known.ts";
+import { lifecycles } from "../../lifecycles.ts";
 import { may } from "../../session.ts";
 import { StartDialog } from "../instances/start-dialog.tsx";
 

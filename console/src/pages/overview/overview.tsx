@@ -1,16 +1,16 @@
 import { Link } from "wouter-preact";
 import type { OverviewAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { countIn, lifecycles } from "../../known.ts";
+import { countIn, lifecycles } from "../../lifecycles.ts";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { Length } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
-import { useRefreshed } from "../../refreshed.ts";
+import { useRefreshed } from "../../use-refresh.ts";
+import { useAsked } from "../../use-request.ts";
 import { FlowChart } from "./flow-chart.tsx";
 import { Guide } from "./guide.tsx";
-import { standingOf } from "./standing.ts";
+import { standingOf } from "./state-category.ts";
 import "./overview.css";
 
 /** How everything stands: a few numbers, how work flows, and what needs somebody. */

@@ -1,15 +1,15 @@
 import type { LabelerAnswer, MetricsAnswer, QualityAnswer } from "../../../../src/http/contract.ts";
-import { act } from "../../acting.ts";
 import { apiUrl, get, part, put } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { useFresh } from "../../fresh.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
+import { act } from "../../run-action.ts";
 import { may } from "../../session.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 
 type Row = MetricsAnswer & {

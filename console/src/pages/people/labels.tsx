@@ -9,8 +9,8 @@ import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { brief } from "./brief.ts";
 import { SampleDrawer } from "./sample.tsx";
+import { brief } from "./short-value.ts";
 
 export interface LabelsProps {
   readonly queue: string;

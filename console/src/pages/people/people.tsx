@@ -1,14 +1,14 @@
 import { Link } from "wouter-preact";
 import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { useFresh } from "../../fresh.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 import "../operating.css";
 

@@ -1,19 +1,19 @@
 import type { SampleHistoryAnswer } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
 import { Drawer } from "../../parts/drawer.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { may } from "../../session.ts";
-import { brief } from "./brief.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
+import { brief } from "./short-value.ts";
 
 export interface SampleDrawerProps {
   readonly id: string;

@@ -9,10 +9,10 @@ import { PagedTable } from "../../parts/table/paged-table.tsx";
 import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useFilters } from "../../url.ts";
-import { brief } from "./brief.ts";
 import { SampleDrawer } from "./sample.tsx";
 import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
+import { brief } from "./short-value.ts";
 
 /** The samples of a queue, by how they stand. */
 export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {

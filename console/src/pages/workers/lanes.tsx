@@ -1,20 +1,20 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { LaneAnswer } from "../../../../src/http/contract.ts";
-import { act } from "../../acting.ts";
 import { apiUrl, get, part, post } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
 import { AskReason, useDialog } from "../../dialogs.tsx";
-import { useFresh } from "../../fresh.ts";
-import { isInternal, lifecycles } from "../../known.ts";
+import { isInternal, lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Length, Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
+import { act } from "../../run-action.ts";
 import { may } from "../../session.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 
 /** What waits for workers, lane by lane; a lane can be paused until somebody lets it go on. */
 export function Lanes() {

@@ -1,14 +1,14 @@
 import type { WorkerAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
-import { useAsked } from "../../asked.ts";
-import { useFresh } from "../../fresh.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { Trouble } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { Trouble } from "../../parts/trouble.tsx";
 import { commandOf } from "../../rows.ts";
+import { useFresh } from "../../use-polling.ts";
+import { useAsked } from "../../use-request.ts";
 import { Lanes } from "./lanes.tsx";
 import "../operating.css";
 

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { apiUrl, get, type Query } from "../../api.ts";
-import { useFresh } from "../../fresh.ts";
-import { usePaged } from "../../paged.ts";
 import { useFilters } from "../../url.ts";
-import { Trouble } from "../trouble.tsx";
+import { usePaged } from "../../use-pages.ts";
+import { useFresh } from "../../use-polling.ts";
+import { Trouble } from "../error-message.tsx";
 import { Table } from "./table.tsx";
 import type { Column, TableProps } from "./table-props.ts";
 

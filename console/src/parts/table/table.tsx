@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { read, write } from "../../preferences/kept.ts";
+import { read, write } from "../../preferences/stored-choice.ts";
 import { compare } from "../../rows.ts";
 import { Icon } from "../icon.tsx";
 import { TableMenu } from "./table-menu.tsx";

@@ -1,0 +1,32 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Asked } from "./use-request.ts";
+import { useAsked } from "./use-request.ts";
+
+export interface Paged<Row> extends Asked<readonly Row[]> {
+  /** Fetches the next page; undefined when the last one was not full. */
+  readonly more: (() => void) | undefined;
+}
+
+/**
+ * Rows by pages: `ask` is given what the last row is known by, and answers with those that follow. The first page is asked
+ * for again when what it depends on changes.
+ */
+export function usePaged<Row>(
+  ask: (after: string | undefined) => Promise<readonly Row[]>,
+  { size, idOf, dependsOn }: { size: number; idOf: (row: Row) => string; dependsOn: readonly unknown[] },
+): Paged<Row> {
+  const [pages, setPages] = useState(1);
+  const asked = useAsked(async () => {
+    const rows: Row[] = [];
+    for (let page = 0; page < pages; page += 1) {
+      const last = rows.at(-1);
+      const next = await ask(last === undefined ? undefined : idOf(last));
+      rows.push(...next);
+      if (next.length < size) break;
+    }
+    return rows as readonly Row[];
+  }, [...dependsOn, pages]);
+  useEffect(() => setPages(1), dependsOn);
+  const isFull = asked.answer !== undefined && asked.answer.length >= pages * size;
+  return { ...asked, more: isFull ? () => setPages(pages + 1) : undefined };
+}

@@ -1,0 +1,20 @@
+import type { Effect, Step } from "../../definition/language/step.ts";
+import type { Family } from "../crowd-lifecycles.ts";
+import type { JobData } from "../data.ts";
+
+/** Lets nobody new begin. Who has begun may still submit, and is decided and paid. */
+export function closeThere(family: Family) {
+  return async (step: Step<JobData, { closed_there: undefined }>) => {
+    await closeAll(family, step);
+    return step.go("closed_there");
+  };
+}
+
+/** The same for a job that was discarded, as an after-effect. */
+export function closeDiscarded(family: Family) {
+  return (work: Effect<JobData>) => closeAll(family, work);
+}
+
+async function closeAll({ marketplace }: Family, work: Pick<Effect<JobData>, "data" | "signal">): Promise<void> {
+  for (const { id } of work.data.remotes) await marketplace.close(id, work);
+}

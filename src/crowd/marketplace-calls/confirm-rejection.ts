@@ -1,0 +1,18 @@
+import type { Step } from "../../definition/language/step.ts";
+import type { Family } from "../crowd-lifecycles.ts";
+import type { SubmissionData } from "../data.ts";
+
+type Outcomes = { confirmed: undefined; overridden: undefined };
+
+/**
+ * Asks the marketplace once more what became of a rejection: a requester may have overridden it by hand, which no
+ * notification says.
+ */
+export function confirmRejection({ marketplace }: Family) {
+  return async (step: Step<SubmissionData, Outcomes>) => {
+    const { job, submission } = step.data;
+    if ((await marketplace.job(job, step)) === undefined) return step.go("confirmed"); // Deleted: nothing can change.
+    const remote = (await marketplace.submissions(job, step)).find((one) => one.id === submission);
+    return step.go(remote?.status === "approved" ? "overridden" : "confirmed");
+  };
+}

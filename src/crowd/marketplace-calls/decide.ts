@@ -1,0 +1,31 @@
+import type { Json } from "../../base/json.ts";
+import type { Go, Step } from "../../definition/language/step.ts";
+import { fitsSchema } from "../../people/labels/check-label.ts";
+import type { Family } from "../crowd-lifecycles.ts";
+import type { SubmissionData, Verdict } from "../data.ts";
+
+type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
+
+/**
+ * Tells the marketplace what was decided, and adopts what is decided there: where somebody came before, that stands, and
+ * the difference is kept. The job hears of it with the outcome, and looks how far it is.
+ */
+export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wanted) {
+  return async (step: Step<SubmissionData, Outcomes<Wanted>>): Promise<Go<Wanted | "overruled", undefined>> => {
+    const { submission, there, retried } = step.data;
+    const feedback = step.data.feedback ?? (verdict === "rejected" ? "It was rejected." : null);
+    const found = await family.marketplace.decide(submission, { verdict, feedback }, step);
+    step.send(family.job, { id: step.parent!.id }, "progress");
+    // In a later attempt, or after a recovery, it may well have been us: the reply to an earlier one was lost.
+    step.set({ auto: there !== null || (found.already && step.attempt === 1 && retried !== true) });
+    if (found.verdict === "approved") step.set({ label: await labelOf(family, step.data) });
+    if (found.verdict === verdict) return step.go(verdict);
+    step.set({ conflict: { wanted: verdict, found: found.verdict } });
+    return step.go("overruled");
+  };
+}
+
+/** What its check failed over has no label yet. What is approved is one, where it fits its form. */
+async function labelOf({ crowd }: Family, { label, answer }: SubmissionData): Promise<Json | null> {
+  return label ?? (await fitsSchema(crowd, answer)).label ?? null;
+}

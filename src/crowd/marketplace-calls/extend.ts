@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import type { Step } from "../../definition/language/step.ts";
+import type { Family } from "../crowd-lifecycles.ts";
+import type { JobData, Remote } from "../data.ts";
+import { CannotExtend, type Extension } from "../marketplace.ts";
+import { post } from "./publish.ts";
+
+/**
+ * Gives the newest of the job's postings more places, or more time. How many it has is what the marketplace says
+ * afterwards, so that nothing drifts. One that can never have so many gets another beside it, closed to whoever has
+ * submitted before.
+ */
+export function extendThere(family: Family) {
+  return async (step: Step<JobData, { extended: undefined }>) => {
+    const { remotes, extensions, aim } = step.data;
+    const { places, until } = aim!;
+    const newest = remotes.at(-1)!;
+    const notifier = remotes.slice(0, -1);
+    const total = places === null ? newest.places : places - placesOf(notifier);
+    const token = tokenOf(newest.id, total, until);
+    const extension = { token, places: total, until: until === null ? null : new Date(until) };
+    const extended = await extend(family, step, newest, extension);
+    step.set({ remotes: [...notifier, ...extended], extensions: until === null ? extensions : extensions + 1 });
+    return step.go("extended");
+  };
+}
+
+export function placesOf(remotes: readonly Remote[]): number {
+  return remotes.reduce((sum, { places }) => sum + places, 0);
+}
+
+async function extend(
+  family: Family,
+  step: Step<JobData, { extended: undefined }>,
+  newest: Remote,
+  extension: Extension,
+): Promise<Remote[]> {
+  try {
+    const { id, places } = await family.marketplace.extend(newest.id, extension, step);
+    return [{ id, places }];
+  } catch (error) {
+    if (!(error instanceof CannotExtend)) throw error;
+    const { content } = step.data;
+    const places = extension.places - newest.places;
+    const excludes = [...new Set((await step.children(family.submission)).map((child) => child.data.worker))];
+    const beside = await post(family, step, { content, places, excludes });
+    return [newest, { id: beside.id, places: beside.places }];
+  }
+}
+
+/** The same aim has the same token, whoever tries to reach it. */
+function tokenOf(job: string, places: number, until: string | null): string {
+  return createHash("sha256").update(`${job} ${places} ${until}`).digest("hex").slice(0, 48);
+}

@@ -1,0 +1,60 @@
+import { PawlError } from "../base/errors.ts";
+import { compute } from "../base/guard.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
+import type { Verbs } from "../kernel/verbs.ts";
+import { type Repeated, repeat } from "../maintenance/repeat.ts";
+import type { DeadLetterSource } from "../outbox/broker.ts";
+import { logFailure } from "../telemetry/log.ts";
+import { readNow } from "../views/now.ts";
+import { keepDied } from "./broker-dead-letters.ts";
+import { tellTickets } from "./notify-tickets.ts";
+import { keepLetters } from "./retention.ts";
+import { carryOn } from "./run-operations.ts";
+import type { LetterSettings } from "./settings.ts";
+
+const lookEveryMs = 1_000;
+const keepEveryMs = 60_000;
+/** A process that has just begun has better things to do. */
+const keepFirstMs = 5_000;
+/** A consumer lets its handler finish for 25 seconds. */
+const stopLimitMs = 30_000;
+
+/** Everything that is done about dead letters beside all other work, each thing for itself, until it is stopped. */
+export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
+  const { log } = kernel.telemetry;
+  const onFailure = (error: unknown) => logFailure(log, error);
+  const operations = async (): Promise<number> => ((await carryOn(kernel, verbs)) ? 0 : lookEveryMs);
+  const keeping = async (): Promise<number> => ((await keepLetters(kernel, settings)) > 0 ? 0 : keepEveryMs);
+  const { onTicket, queues } = settings;
+  const keep = { keep: keepDied.bind(undefined, kernel), available: () => readNow(kernel.db), log };
+  return [
+    repeat(operations, { restMs: lookEveryMs, onFailure }),
+    repeat(keeping, { restMs: keepEveryMs, firstMs: keepFirstMs, onFailure }),
+    ...(onTicket === undefined ? [] : [driveTickets(kernel, onTicket)]),
+    ...queues.map((queue) => openQueue(queue, keep)),
+  ];
+}
+
+/** A source that cannot be opened is logged, and hinders nothing else; closing one has a limit. */
+function openQueue(queue: DeadLetterSource, given: Parameters<DeadLetterSource["open"]>[0]): Repeated {
+  const what = `Opening the dead-letter queue \`${queue.name}\``;
+  let opened: Partial<Repeated> | null;
+  try {
+    opened = compute("hook_failed", what, () => queue.open(given));
+    if (typeof opened?.stop !== "function") throw new PawlError("hook_failed", `${what} returned no \`stop\`.`);
+  } catch (error) {
+    logFailure(given.log, error);
+    return { stop: async () => {} };
+  }
+  const source = opened as Repeated;
+  return {
+    stop: () => settleWithin(stopLimitMs, `Closing the dead-letter queue \`${queue.name}\``, () => source.stop()),
+  };
+}
+
+function driveTickets(kernel: Kernel, onTicket: NonNullable<LetterSettings["onTicket"]>): Repeated {
+  const round = async (): Promise<number> => ((await tellTickets(kernel, onTicket)) > 0 ? 0 : lookEveryMs);
+  const onFailure = (error: unknown) => logFailure(kernel.telemetry.log, error);
+  return repeat(round, { restMs: lookEveryMs, onFailure });
+}

@@ -1,0 +1,40 @@
+import { messageOf } from "../base/errors.ts";
+import { PermanentError } from "../base/step-errors.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { settleWithin } from "../kernel/time-limit.ts";
+import { exponential } from "../policy/retry.ts";
+import { type Ticket, ticketOf } from "./results.ts";
+import { markTicketTold, takeDueTickets } from "./store/tickets.ts";
+import { readTicket } from "./views/tickets.ts";
+
+const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
+/** About a day and a half. */
+const mostAttempts = 40;
+const batchSize = 20;
+/** Longer than telling somebody may take. */
+const heldMs = 120_000;
+/** Less than a ticket is held by whoever notifies of it. */
+const limitMs = 60_000;
+
+/** Tells of tickets that are due, until whoever is told does not throw; gives back how many those were. */
+export async function tellTickets(kernel: Kernel, onTicket: (ticket: Ticket) => unknown): Promise<number> {
+  const due = await takeDueTickets(kernel.db, batchSize, heldMs);
+  await Promise.all(
+    due.map(async (one) => {
+      try {
+        const ticket = await readTicket(kernel.db, one.id);
+        if (ticket === undefined) return;
+        await settleWithin(limitMs, "`onTicket`", () => onTicket(ticketOf(ticket)));
+        await markTicketTold(kernel.db, one, null);
+      } catch (error) {
+        const isOver = error instanceof PermanentError || one.attempts >= mostAttempts;
+        kernel.telemetry.log.warn(
+          { ticket: one.id, attempts: one.attempts },
+          `Ticket notification failed: ${messageOf(error)}`,
+        );
+        await markTicketTold(kernel.db, one, isOver ? null : pauses(one.attempts, Math.random()));
+      }
+    }),
+  );
+  return due.length;
+}

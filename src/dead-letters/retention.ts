@@ -1,0 +1,75 @@
+import { messageOf } from "../base/errors.ts";
+import { firstIdAt } from "../base/ids.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { inTurn } from "../kernel/maintenance/in-turn.ts";
+import { raiseAlert } from "../kernel/recovery/alerts.ts";
+import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
+import { countLetters } from "./store/archives.ts";
+import { pruneOperations } from "./store/operations.ts";
+import { countLettersFrom } from "./views/dead-letters.ts";
+
+/** How long dead letters are kept, how many, and when people are told that they are too many. */
+export interface LetterKeeping {
+  readonly keepMs: number | null;
+  readonly keepMost: number | null;
+  readonly archive: DeadLetterArchive | undefined;
+  /** More than so many in one day (UTC) are told, once. */
+  readonly alertOver: number | null;
+}
+
+/** Longer than archiving may take. */
+const heldMs = 5 * 60_000;
+const restMs = 60_000;
+const dayMs = 86_400_000;
+/** Counted from its end. */
+const keepOperationsMs = 30 * dayMs;
+
+/**
+ * One look, of one process at a time: tells when there are many, and archives what is too old or too much. Gives back how
+ * many were archived.
+ */
+export function keepLetters(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
+  return inTurn(kernel, "dead_letters", { heldMs, restMs }, async () => {
+    await tellOfMany(kernel, keeping);
+    await pruneOperations(kernel.db, keepOperationsMs, 20);
+    return archiveSurplus(kernel, keeping);
+  });
+}
+
+async function archiveSurplus(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
+  const { archive, keepMs, keepMost } = keeping;
+  if (archive === undefined) return 0;
+  try {
+    const aged = keepMs === null ? 0 : await archiveOldest(kernel, archive, { olderThanMs: keepMs, limit: fileSize });
+    if (aged > 0 || keepMost === null) return aged;
+    const surplus = (await countLetters(kernel.db, keepMost + fileSize)) - keepMost;
+    return surplus <= 0 ? 0 : await archiveOldest(kernel, archive, { olderThanMs: null, limit: surplus });
+  } catch (error) {
+    const cause = `archive_failed:${archive.name}:${dayOf(kernel)}`;
+    await raiseAlert(kernel, {
+      kind: "archive_failed",
+      cause,
+      message: messageOf(error),
+      details: { archive: archive.name },
+    });
+    throw error;
+  }
+}
+
+const fileSize = 1_000;
+
+async function tellOfMany(kernel: Kernel, { alertOver }: LetterKeeping): Promise<void> {
+  if (alertOver === null) return;
+  const day = dayOf(kernel);
+  const since = Math.floor(kernel.clock.nowMs() / dayMs) * dayMs;
+  if ((await countLettersFrom(kernel.db, firstIdAt(since), alertOver + 1)) <= alertOver) return;
+  const message = `More than ${alertOver} dead letters were written on ${day}. Run \`pawl dead --groups\` to see their causes.`;
+  const details = { day, over: alertOver };
+  const isNew = await raiseAlert(kernel, { kind: "many_dead_letters", cause: `dead_letters:${day}`, message, details });
+  if (isNew) kernel.telemetry.log.error(details, message);
+}
+
+/** The day by the database's clock. */
+function dayOf(kernel: Kernel): string {
+  return new Date(kernel.clock.nowMs()).toISOString().slice(0, 10);
+}
