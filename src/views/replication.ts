@@ -1,6 +1,6 @@
 import { type Executor, sql } from "../store/port/db.ts";
 
-export interface Standby {
+interface Standby {
   readonly name: string;
   /** `sync`, `quorum`, `potential` or `async`. */
   readonly sync: string;
