@@ -70,6 +70,18 @@ describe("the folders", () => {
   });
 });
 
+test("each decision has a number of its own, and is listed under its title", () => {
+  const folder = join(root, "docs/adr");
+  const pages = readdirSync(folder)
+    .filter((name) => name !== "README.md")
+    .sort();
+  const numbers = pages.map((name) => Number(name.slice(0, 4)));
+  expect(numbers).toEqual(pages.map((_, index) => index + 1));
+  const listed = [...readFileSync(join(folder, "README.md"), "utf8").matchAll(/^- \[(.+)\]\((.+)\)$/gm)];
+  const titles = pages.map((name) => [readFileSync(join(folder, name), "utf8").split("\n")[0]!.slice(2), name]);
+  expect(listed.map(([, title, name]) => [title, name])).toEqual(titles);
+});
+
 describe("the pages about the rooms", () => {
   const page = readFileSync(join(root, "docs/ARCHITECTURE.md"), "utf8");
 
