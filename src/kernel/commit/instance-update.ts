@@ -1,6 +1,5 @@
-import { cleanText, storableText } from "../../base/json.ts";
+import { storableText } from "../../base/json.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
-import { hasJoins } from "../../definition/decide/joins-ahead.ts";
 import type { Decision } from "../../definition/decide/move.ts";
 import { endsFailed, isFailure } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, laneOf } from "../../definition/model.ts";
@@ -11,12 +10,10 @@ import type { MovedInstance } from "../../store/move/move-instances.ts";
 import type { NextStep } from "../../store/move/start-instances.ts";
 import type { DueTimer, TimerRow } from "../../store/move/timers.ts";
 import type { AlertRow } from "../../store/recovery/alerts.ts";
-import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
+import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";
 import { named } from "../family/child-names.ts";
-import { childOutcomeOf } from "../family/child-outcome.ts";
 import { deliveriesOf } from "../family/deliveries.ts";
-import { type AlertKind, alertOfLetter } from "../recovery/alert-of-dead-letter.ts";
 import { deadLetterOfMove, failureColumn } from "../recovery/dead-letter.ts";
 import type { AttemptFailure } from "../tasks/attempt-failure.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
@@ -24,20 +21,18 @@ import type { FailedEvent } from "../types/failed-event.ts";
 import type { GrantDecider, MoveOrigin, StepOutput } from "../types/move-origin.ts";
 import type { FailureOf } from "../types/snapshot.ts";
 import type { ChildStart, PlannedStart } from "../types/start.ts";
+import { FailureRows } from "./failure-rows.ts";
 import {
   deadlineAfterMs,
-  earliest,
   effectRows,
   journalRow,
   messageRows,
   modelOf,
-  noMove,
-  noRows,
   type Rows,
   rowAfter,
-  shelfOf,
   timerRow,
 } from "./rows.ts";
+import { checksOf, movedInstance, newDraft, type UpdateDraft } from "./update-draft.ts";
 
 /** A move into `failed`, or one by which a failure ends the instance, and who made it. */
 export interface FailedMove {
@@ -53,8 +48,9 @@ export interface FamilyUpdate {
 }
 
 const none: readonly never[] = [];
-const isOfFailure = ({ kind }: AlertRow): boolean => kind === "instance_failed" || kind === "recovery_failed";
 const noTimers: ReadonlyMap<string, unknown> = new Map();
+
+type OwnRows = Pick<Rows, "messages" | "effects" | "requests" | "notes">;
 
 /**
  * All that happens to one instance in one commit: decisions in their order, each made on what the one before left. They
@@ -66,36 +62,22 @@ export class InstanceUpdate {
   /** The instance as the decisions so far leave it. */
   instance: InstanceModel;
   readonly newId: () => string;
-  #journal: readonly JournalRow[] = none;
+  readonly #draft: UpdateDraft;
   /** Messages, effects, requests and notes: made when there are any, since most updates are one plain move. */
-  #rows: Rows | undefined;
-  #timers: readonly TimerRow[] = none;
-  #step: NextStep | null = null;
-  #leaves = false;
-  #endsTask = false;
-  #endsRun = false;
-  /** The data as the decisions so far leave it; null while it is as it was read. */
-  #dataText: string | null = null;
-  #token: number | null = null;
-  #isLapsed = false;
-  #settledMs: number | null = null;
-  #lockedMs: number | null = null;
-  #alarmed = false;
-  #deadlineAfterMs: number | null = null;
-  #hasChildren: boolean;
+  #rows: OwnRows | undefined;
+  #failureRows: FailureRows | undefined;
   #starts: readonly PlannedStart[] = none;
   #runsOver: readonly number[] = none;
   #failedMove: FailedMove | undefined;
   /** What it failed of, by the version of the move; null where it is not failed. */
-  #failures: Map<number, FailureColumn | null> | undefined;
-  #abandoned = false;
+  #failureColumns: Map<number, FailureColumn | null> | undefined;
   /** What became of callbacks, by their ids; and how many of them had waited. */
   #callbacks: Map<string, SettledCallback> | undefined;
 
   constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
     this.lifecycle = lifecycle;
     this.row = row;
-    this.#hasChildren = row.has_children;
+    this.#draft = newDraft(row);
     this.instance = modelOf(row);
     this.newId = newId;
   }
@@ -131,15 +113,15 @@ export class InstanceUpdate {
     }
   }
 
-  /** Whether there can be a step's task: the state that was read works, recovers, or is of a definition not known here. */
-  get #hadTask(): boolean {
-    const state = this.lifecycle.states.get(this.row.state);
-    return state === undefined || state.kind === "work" || (state.name === failed && state.builtIn);
+  get #lazyRows(): OwnRows {
+    this.#rows ??= { messages: [], effects: [], requests: [], notes: [] };
+    return this.#rows;
   }
 
-  get #lazyRows(): Rows {
-    this.#rows ??= noRows();
-    return this.#rows;
+  /** Dead letters and alerts that are written with it: made when there are any. */
+  get failures(): FailureRows {
+    this.#failureRows ??= new FailureRows(this);
+    return this.#failureRows;
   }
 
   /** The step that was granted with it, once it is written. */
@@ -147,17 +129,17 @@ export class InstanceUpdate {
 
   /** The task that a granted step is, as a claim would have given it. */
   get grantedTask(): ClaimedTask | undefined {
-    if (this.granted === undefined || this.#step === null) return undefined;
+    if (this.granted === undefined || this.#draft.step === null) return undefined;
     const { token, atMs } = this.granted;
     const { instance, row } = this;
-    const [hasChildren, alarms] = [this.#hasChildren, row.alarms + (this.#alarmed ? 1 : 0)];
+    const [hasChildren, alarms] = [this.#draft.hasChildren, row.alarms + (this.#draft.alarmed ? 1 : 0)];
     const inbox = row.inbox - this.#settledCallbacks;
     return {
       lease: { taskId: instance.id, token },
       kind: "step",
-      lane: this.#step.lane,
+      lane: this.#draft.step.lane,
       attempt: 1,
-      priority: this.#step.priority,
+      priority: this.#draft.step.priority,
       visit: instance.visit,
       work: null,
       payload: this.decisions.findLast((one) => one.step !== null)?.payload,
@@ -168,7 +150,7 @@ export class InstanceUpdate {
 
   /** Whether there is anything to write. */
   get changes(): boolean {
-    return this.instance.version > this.row.version || this.#alarmed || this.#settledMs !== null;
+    return this.instance.version > this.row.version || this.#draft.alarmed || this.#draft.settledMs !== null;
   }
 
   /** Takes a decision up. Throws `value_not_serializable` before anything is noted. */
@@ -179,8 +161,8 @@ export class InstanceUpdate {
     const messages = messageRows(output.messages, this.lifecycle, decision, this.newId);
     const effects = effectRows(decision, this.newId);
     const changesData = decision.patch !== null || decision.cleared !== null;
-    const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#dataText;
-    this.#journal = [...this.#journal, journal];
+    const dataText = changesData ? storableText(decision.instance.data, "The data") : this.#draft.dataText;
+    this.#draft.journal = [...this.#draft.journal, journal];
     if (messages.length > 0) this.#lazyRows.messages.push(...messages);
     if (effects.length > 0) this.#lazyRows.effects.push(...effects);
     if (output.sends !== undefined && output.sends.length > 0)
@@ -188,25 +170,29 @@ export class InstanceUpdate {
     if (output.starts !== undefined && output.starts.length > 0) this.#addChildren(output.starts, version);
     this.#end(decision);
     if (decision.timers.length > 0) {
-      this.#timers = [...this.#timers, ...decision.timers.map((timer) => timerRow(id, this.newId(), visit, timer))];
-      this.#deadlineAfterMs = deadlineAfterMs(decision) ?? this.#deadlineAfterMs;
+      this.#draft.timers = [
+        ...this.#draft.timers,
+        ...decision.timers.map((timer) => timerRow(id, this.newId(), visit, timer)),
+      ];
+      this.#draft.deadlineAfterMs = deadlineAfterMs(decision) ?? this.#draft.deadlineAfterMs;
     }
     if (decision.step !== null)
-      this.#step = {
+      this.#draft.step = {
         lane: decision.step.lane,
         priority: decision.step.priority,
         afterMs: null,
         atMs: null,
         grant: grant(decision.step),
       };
-    this.#dataText = dataText;
+    this.#draft.dataText = dataText;
     if (origin.lease !== null) {
-      this.#token = origin.lease.token;
-      this.#isLapsed = origin.lease.lapsed === true;
+      this.#draft.token = origin.lease.token;
+      this.#draft.isLapsed = origin.lease.lapsed === true;
     }
     this.decisions = [...this.decisions, decision];
     if (decision.before !== undefined) this.hooked = [...this.hooked, decision];
-    if (decision.deadLetter) this.addDeadLetter(deadLetterOfMove(this.newId(), this.lifecycle, decision, origin));
+    if (decision.deadLetter)
+      this.failures.addDeadLetter(deadLetterOfMove(this.newId(), this.lifecycle, decision, origin));
     if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failedMove = { decision, origin };
     else if (decision.leaves) this.#resolveFailure(decision);
     this.#noteFailure(decision);
@@ -218,17 +204,17 @@ export class InstanceUpdate {
     const { version, outcome } = decision.instance;
     const isBadEnd = outcome === "failure" && this.instance.outcome === null;
     if (!isBadEnd && !isFailure(this.lifecycle, decision)) {
-      if (decision.leaves && this.#failures !== undefined) this.#failures.set(version, null);
+      if (decision.leaves && this.#failureColumns !== undefined) this.#failureColumns.set(version, null);
       return;
     }
-    this.#failures ??= new Map();
-    this.#failures.set(version, failureColumn(decision));
+    this.#failureColumns ??= new Map();
+    this.#failureColumns.set(version, failureColumn(decision));
   }
 
   /** What the instance has failed of with its move `version`, or before it; null when it is not failed. */
   failureAt({ version, failedFrom, outcome }: InstanceModel, atMs: number): FailureOf | null {
     if (failedFrom === null && outcome !== "failure") return null;
-    const own = [...(this.#failures ?? none)].findLast(
+    const own = [...(this.#failureColumns ?? none)].findLast(
       ([withDeadline, failure]) => withDeadline <= version && failure !== null,
     )?.[1];
     if (own != null) return { ...own, atMs };
@@ -241,12 +227,8 @@ export class InstanceUpdate {
     const { event, actor, reason } = decision;
     if (decision.to !== failed) this.#failedMove = undefined;
     if (decision.deadLetter || !this.#mayHaveLetter(decision)) return;
-    if (this.#rows !== undefined) {
-      // One that would have come with an earlier move of this update has nothing left to be decided.
-      const kept = this.#rows.deadLetters.filter(({ kind }) => kind !== "instance");
-      this.#rows.deadLetters.splice(0, this.#rows.deadLetters.length, ...kept);
-    }
-    this.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
+    this.failures.dropLetters(); // Of an earlier move of this update, which needs no decision any more.
+    this.failures.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
   }
 
   /** Whether a dead letter about the instance can be open: most lifecycles have one only while they are failed. */
@@ -257,12 +239,6 @@ export class InstanceUpdate {
     return hasDeadLetterEdges || (from !== null && states.get(from)?.release !== undefined);
   }
 
-  /** What was written of its being given up is decided with it. Said again, the last word counts. */
-  decideLetters(status: LetterDecision["status"], actor: string | null, reason: string | null): void {
-    const { letterDecisions } = this.#lazyRows;
-    letterDecisions.splice(0, letterDecisions.length, { instanceId: this.instance.id, status, actor, reason });
-  }
-
   /** The failure that this update ends with: before it is written, somebody has to say what follows on it. */
   get failedMove(): FailedMove | undefined {
     return this.#failedMove;
@@ -270,13 +246,14 @@ export class InstanceUpdate {
 
   /** The moves of this update, as the journal will have them. */
   get moves(): readonly JournalRow[] {
-    return this.#journal;
+    return this.#draft.journal;
   }
 
   /** It stays failed, and what was to recover it ended with the move: it is to be put back. */
   get lacksRecovery(): boolean {
     const { instance, row } = this;
-    if (this.#failedMove !== undefined || this.#step !== null || this.#abandoned || !this.#endsTask) return false;
+    if (this.#failedMove !== undefined || this.#draft.step !== null || this.#draft.abandoned || !this.#draft.endsTask)
+      return false;
     return row.state === failed && instance.state === failed && this.lifecycle.builtIns;
   }
 
@@ -286,42 +263,43 @@ export class InstanceUpdate {
     letter: DeadLetterRow,
     { what, payload }: AttemptFailure,
   ): void {
-    this.#token = lease.token;
-    this.#isLapsed = what === "lapsed";
-    this.#endsTask = true;
-    this.#abandoned = true;
-    this.giveUp("recovery_failed", letter);
+    this.#draft.token = lease.token;
+    this.#draft.isLapsed = what === "lapsed";
+    this.#draft.endsTask = true;
+    this.#draft.abandoned = true;
+    this.failures.giveUp("recovery_failed", letter);
     this.#note({ what, ...lease, lane, attempt, detailText: JSON.stringify(payload) });
   }
 
   /** Puts the step of the state `failed` into its lane. */
   recoverLater(when: Pick<NextStep, "afterMs" | "atMs">): void {
-    this.#step = { lane: laneOf(this.lifecycle, failed), priority: 0, ...when, grant: null };
-    this.#alarmed ||= this.instance.version === this.row.version;
+    this.#draft.step = { lane: laneOf(this.lifecycle, failed), priority: 0, ...when, grant: null };
+    this.#draft.alarmed ||= this.instance.version === this.row.version;
   }
 
   /** What a decision ends: the task, the visit's timers, or with the run everything that was to come. */
   #end(decision: Decision): void {
     if (decision.endsTask) {
-      this.#endsTask = true;
-      this.#step = null;
+      this.#draft.endsTask = true;
+      this.#draft.step = null;
     }
     if (decision.leaves) {
-      this.#leaves = true;
-      if (this.#timers.length > 0) this.#timers = this.#timers.filter((timer) => timer.visit === null);
+      this.#draft.leaves = true;
+      if (this.#draft.timers.length > 0)
+        this.#draft.timers = this.#draft.timers.filter((timer) => timer.visit === null);
     }
     if (decision.endsRun) {
-      this.#endsRun = true;
-      this.#timers = none;
-      if (this.#hasChildren) this.#runsOver = [...this.#runsOver, this.instance.run];
-      this.#hasChildren = false;
+      this.#draft.endsRun = true;
+      this.#draft.timers = none;
+      if (this.#draft.hasChildren) this.#runsOver = [...this.#runsOver, this.instance.run];
+      this.#draft.hasChildren = false;
     }
   }
 
   /** Children that come with a move. */
   #addChildren(starts: readonly ChildStart[], version: number): void {
     this.#starts = [...this.#starts, ...starts.map((child) => named(child, `${version}`))];
-    this.#hasChildren = true;
+    this.#draft.hasChildren = true;
   }
 
   /** Children to start, or to tell of an end; undefined for most. */
@@ -333,8 +311,8 @@ export class InstanceUpdate {
   /** An event for later. */
   addTimer(timer: Pick<TimerRow, "id" | "afterMs" | "atMs" | "event" | "payloadText" | "actor" | "reason">): void {
     const sent = { kind: "send", visit: null, attempts: 0, requestId: null } as const;
-    this.#timers = [...this.#timers, { ...timer, ...sent, instanceId: this.instance.id }];
-    this.#alarmed = true;
+    this.#draft.timers = [...this.#draft.timers, { ...timer, ...sent, instanceId: this.instance.id }];
+    this.#draft.alarmed = true;
   }
 
   /** An event that was due and failed is due again in a while. */
@@ -342,21 +320,24 @@ export class InstanceUpdate {
     const { kind, visit, event, actor, reason, request_id: requestId } = timer;
     const payloadText = timer.has_payload ? JSON.stringify(timer.payload) : null;
     const again = { kind, visit, event, payloadText, actor, reason, requestId, attempts: timer.attempts + 1 };
-    this.#timers = [...this.#timers, { ...again, id: this.newId(), instanceId: this.instance.id, afterMs, atMs: null }];
-    this.#alarmed = true;
+    this.#draft.timers = [
+      ...this.#draft.timers,
+      { ...again, id: this.newId(), instanceId: this.instance.id, afterMs, atMs: null },
+    ];
+    this.#draft.alarmed = true;
   }
 
   /** Timers due up to this moment are dealt with by the decisions taken up. */
   settleTimers(asOfMs: number): void {
-    this.#settledMs = asOfMs;
-    this.#alarmed = true;
+    this.#draft.settledMs = asOfMs;
+    this.#draft.alarmed = true;
   }
 
   /** What becomes of a callback; said again, the last word counts. */
   settleCallback(settled: Omit<SettledCallback, "instanceId">): void {
     this.#callbacks ??= new Map();
     this.#callbacks.set(settled.id, { ...settled, instanceId: this.instance.id });
-    this.#alarmed = true;
+    this.#draft.alarmed = true;
   }
 
   /** How many callbacks that waited do so no more. One that is accepted long after it came has not. */
@@ -369,7 +350,7 @@ export class InstanceUpdate {
 
   /** The row is locked: what falls due before the commit comes after what is decided here. */
   markLocked(): void {
-    this.#lockedMs = this.row.now_ms;
+    this.#draft.lockedMs = this.row.now_ms;
   }
 
   /** An event that was refused when its time came; `requestId` is the timer's, where it was one. */
@@ -398,77 +379,28 @@ export class InstanceUpdate {
 
   #note(note: Omit<NoteRow, "instanceId">): void {
     this.#lazyRows.notes.push({ instanceId: this.instance.id, ...note });
-    this.#alarmed = true;
-  }
-
-  /** A dead letter that is written with it. An instance has one open letter at most: an earlier one is superseded. */
-  addDeadLetter(letter: DeadLetterRow): void {
-    if (letter.kind === "instance") {
-      const { deadLetters } = this.#lazyRows;
-      const kept = deadLetters.filter(({ kind }) => kind !== "instance");
-      deadLetters.splice(0, deadLetters.length, ...kept);
-      this.decideLetters("discarded", null, `superseded by dead letter ${letter.id}`);
-    }
-    this.#lazyRows.deadLetters.push(letter);
-  }
-
-  /** It is given up: a dead letter, and an alert of the same cause. */
-  giveUp(kind: AlertKind, letter: DeadLetterRow): void {
-    this.addDeadLetter(letter);
-    const { lifecycle, instance } = this;
-    this.#lazyRows.alerts.push(alertOfLetter(this.newId(), kind, { lifecycle, key: instance.key }, letter));
-  }
-
-  /** The instance itself is given up with it: a dead letter, and an alert of the same cause. */
-  get isGivenUp(): boolean {
-    return this.alerts.some(isOfFailure);
-  }
-
-  /** Its parent deals with the failure: neither is written. */
-  leaveToParent(): void {
-    const { alerts, deadLetters, letterDecisions } = this.#lazyRows;
-    const causes = new Set(alerts.filter(isOfFailure).map(({ cause }) => cause));
-    alerts.splice(0, alerts.length, ...alerts.filter(({ cause }) => !causes.has(cause)));
-    deadLetters.splice(0, deadLetters.length, ...deadLetters.filter(({ cause }) => !causes.has(cause)));
-    if (letterDecisions.length > 0) this.decideLetters("discarded", null, "left to its parent");
+    this.#draft.alarmed = true;
   }
 
   /** A failure that was left to its parent is reported after all. */
   reportFailure(letter: DeadLetterRow): void {
-    this.giveUp("instance_failed", letter);
-    this.#alarmed = true;
+    this.failures.giveUp("instance_failed", letter);
+    this.#draft.alarmed = true;
   }
 
-  /** An alert that comes without a dead letter. */
-  addAlert(alert: {
-    cause: string;
-    kind: AlertKind;
-    message: string;
-    details: Readonly<Record<string, unknown>>;
-  }): void {
-    const { cause, kind, message, details } = alert;
-    const { id: instanceId, key } = this.instance;
-    const about = { lifecycle: this.lifecycle.name, instanceId, key, message: cleanText(message, 1_000) };
-    this.#lazyRows.alerts.push({ id: this.newId(), cause, kind, ...about, detailsText: JSON.stringify(details) });
-  }
-
-  /** What people are told with it. */
+  /** The alerts that are written with it. */
   get alerts(): readonly AlertRow[] {
-    return this.#rows?.alerts ?? none;
+    return this.#failureRows?.alerts ?? none;
   }
 
-  /** Dead letters that are written with it. */
+  /** The dead letters that are written with it. */
   get deadLetters(): readonly DeadLetterRow[] {
-    return this.#rows?.deadLetters ?? none;
+    return this.#failureRows?.deadLetters ?? none;
   }
 
   /** It has failed, and a recovery is to come. */
   get recovers(): boolean {
-    return this.#failedMove !== undefined && this.#step !== null;
-  }
-
-  get leavesDeadLetter(): boolean {
-    return this.#rows !== undefined && this.#rows.deadLetters.length > 0;
+    return this.#failedMove !== undefined && this.#draft.step !== null;
   }
 
   addRequest(key: string, hash: string): void {
@@ -477,116 +409,65 @@ export class InstanceUpdate {
 
   /** A worker's report is part of it. */
   get isFenced(): boolean {
-    return this.#token !== null;
+    return this.#draft.token !== null;
   }
 
   /** The lanes in which work waits by this update. A step that was granted waits for nobody. */
   get lanes(): readonly string[] {
     const lanes = this.#rows?.effects.map((effect) => effect.lane) ?? none;
-    return this.#step === null || this.granted !== undefined ? lanes : [...lanes, this.#step.lane];
+    return this.#draft.step === null || this.granted !== undefined ? lanes : [...lanes, this.#draft.step.lane];
   }
 
   /** The instance after a decision that was written at `atMs`: a new deadline is counted from there. */
   at(answer: InstanceModel, atMs: number): InstanceModel {
-    if (answer.run === this.row.run && this.#deadlineAfterMs === null) return answer;
-    return { ...answer, deadlineAtMs: this.#deadlineAfterMs === null ? null : atMs + this.#deadlineAfterMs };
+    if (answer.run === this.row.run && this.#draft.deadlineAfterMs === null) return answer;
+    return {
+      ...answer,
+      deadlineAtMs: this.#draft.deadlineAfterMs === null ? null : atMs + this.#draft.deadlineAfterMs,
+    };
   }
 
   /** About how much text it takes to write it. */
   get size(): number {
-    let size = this.#dataText?.length ?? 0;
-    for (const move of this.#journal) size += (move.payloadText?.length ?? 0) + (move.patchText?.length ?? 0);
+    let size = this.#draft.dataText?.length ?? 0;
+    for (const move of this.#draft.journal) size += (move.payloadText?.length ?? 0) + (move.patchText?.length ?? 0);
     for (const message of this.#rows?.messages ?? none) size += message.payloadText.length;
     for (const effect of this.#rows?.effects ?? none) size += effect.workText.length;
     return size;
   }
 
-  /** How a child stands to its parent after this; null when that is as it was, and for everyone else. */
-  get #childOutcome(): string | null {
-    if (this.row.parent_id === null) return null;
-    if (!this.#leaves && !this.#abandoned && this.instance.outcome === null) return null;
-    return childOutcomeOf(this.lifecycle, this.instance, this.#step !== null) ?? "open";
-  }
-
-  /**
-   * Who is to be looked at: the parent when its child has ended, the instance itself when it has entered a join, asks, asks
-   * no more, or has gone on without the join that was to deal with failed children.
-   */
-  #checks(childOutcome: string | null, rows: Rows): void {
-    const { id, lifecycle, state, parent } = this.instance;
-    if (parent !== null && childOutcome !== null && childOutcome !== "open")
-      rows.checks.push({ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle });
-    const { states } = this.lifecycle;
-    const kind = states.get(state)?.kind;
-    const isAsking = kind === "join" || kind === "ask" || states.get(this.row.state)?.kind === "ask";
-    if (this.#leaves && (isAsking || this.#passesJoin)) rows.checks.push({ instanceId: id, parentId: id, lifecycle });
-  }
-
-  /** It has children, and leaves a join by another event than that of the join, or ends elsewhere. */
-  get #passesJoin(): boolean {
-    const { row, lifecycle, instance } = this;
-    if (!row.has_children || !hasJoins(lifecycle)) return false;
-    const isLeft = lifecycle.states.get(row.state)?.kind === "join" || instance.outcome !== null;
-    return isLeft && this.decisions.at(-1)?.event !== "joined" && instance.outcome !== "discarded";
-  }
-
   get #failureText(): string | null {
-    const last = [...(this.#failures?.values() ?? none)].at(-1) ?? null;
+    const last = [...(this.#failureColumns?.values() ?? none)].at(-1) ?? null;
     return last === null ? null : JSON.stringify(last);
   }
 
   /** The update of the instance; its other rows are added to `rows`. */
   plan(rows: Rows): MovedInstance {
-    const { instance, row } = this;
-    const last = this.#journal.at(-1);
-    for (let index = 0; index < this.#journal.length - 1; index++) rows.earlier.push(this.#journal[index]!);
-    for (const timer of this.#timers) rows.timers.push(timer);
+    const { journal, timers } = this.#draft;
+    for (let index = 0; index < journal.length - 1; index++) rows.earlier.push(journal[index]!);
+    for (const timer of timers) rows.timers.push(timer);
     if (this.#rows !== undefined) {
       rows.messages.push(...this.#rows.messages);
       rows.effects.push(...this.#rows.effects);
       rows.requests.push(...this.#rows.requests);
       rows.notes.push(...this.#rows.notes);
-      rows.deadLetters.push(...this.#rows.deadLetters);
-      rows.letterDecisions.push(...this.#rows.letterDecisions);
-      rows.alerts.push(...this.#rows.alerts);
+    }
+    if (this.#failureRows !== undefined) {
+      rows.deadLetters.push(...this.#failureRows.deadLetters);
+      rows.letterDecisions.push(...this.#failureRows.letterDecisions);
+      rows.alerts.push(...this.#failureRows.alerts);
     }
     if (this.#callbacks !== undefined) rows.callbacks.push(...this.#callbacks.values());
-    const childOutcome = this.#childOutcome;
-    this.#checks(childOutcome, rows);
-    return {
-      id: instance.id,
-      expectedVersion: row.version,
-      expectedAlarms: row.alarms,
-      token: this.#token,
-      lapsed: this.#isLapsed,
-      settledMs: this.#settledMs ?? this.#lockedMs,
-      definition: instance.definition,
-      state: instance.state,
-      shelf: shelfOf(this.lifecycle, instance.state),
-      version: instance.version,
-      alarms: row.alarms + (this.#alarmed ? 1 : 0),
-      visit: instance.visit,
-      run: instance.run,
-      dataText: this.#dataText,
-      deadlineAfterMs: this.#deadlineAfterMs,
-      failedFrom: instance.failedFrom,
-      failedVisit: instance.failedVisit,
-      failureText: this.#failureText,
-      timedOut: instance.timedOutAtMs !== null,
+    const drafted = {
+      lifecycle: this.lifecycle,
+      row: this.row,
+      instance: this.instance,
+      draft: this.#draft,
+      lastEvent: this.decisions.at(-1)?.event,
       settledCallbacks: this.#settledCallbacks,
-      outcome: instance.outcome,
-      childOutcome,
-      hasChildren: this.#hasChildren === row.has_children ? null : this.#hasChildren,
-      keyHeld: !(this.lifecycle.job && instance.outcome !== null),
-      leaves: this.#leaves,
-      endsRun: this.#endsRun,
-      dropsTask: this.#endsTask && this.#step === null && this.#hadTask,
-      dueAfterMs: earliest(this.#timers, "afterMs"),
-      dueAtMs: earliest(this.#timers, "atMs"),
-      move: last ?? noMove,
-      from: this.#journal.length > 1 ? last!.from : null,
-      reported: last?.token != null,
-      step: this.#step,
+      failureText: this.#failureText,
     };
+    rows.checks.push(...checksOf(drafted));
+    return movedInstance(drafted);
   }
 }

@@ -190,7 +190,7 @@ function noteRefusedTimer(
   if (visit === null || deadlineAtMs !== null || lifecycle.states.get(state)?.kind === "work") return;
   const name = key === null ? `${lifecycle.name} ${id}` : `${lifecycle.name} "${key}"`;
   const reason = blockers.map((one) => one.reason).join("; ");
-  update.addAlert({
+  update.failures.addAlert({
     cause: `refused:${id}:${visit}:${event}`,
     kind: "event_refused",
     message: `${name} refused ${event} in ${state}, which would have ended its wait: ${reason}.`,

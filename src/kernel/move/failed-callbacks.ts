@@ -33,7 +33,7 @@ export function failCallback(update: InstanceUpdate, callback: WaitingCallback, 
   update.waiting = update.waiting.filter((one) => one.id !== id);
   update.settleCallback({ ...settled, status: "refused", accepted: false, looked: true });
   const letter = { id: update.newId(), event, payload: payloadIn(callback), callback: { id, attempts: attempt } };
-  update.giveUp("event_failed", {
+  update.failures.giveUp("event_failed", {
     ...deadLetterOfEvent(update, letter, { attempt, error }),
     cause: `callback:${id}:${attempt}`,
     detailsText: JSON.stringify(callback.error === null ? origin : { ...origin, reported: callback.error }),

@@ -36,7 +36,7 @@ export function failEvent(update: InstanceUpdate, timer: DueTimer, thrown: unkno
     { id: update.newId(), event, payload: payloadIn(timer) },
     { attempt, error },
   );
-  update.giveUp("event_failed", {
+  update.failures.giveUp("event_failed", {
     ...letter,
     cause: `timer:${timer.request_id}`,
     detailsText: JSON.stringify({ event, ...originOf(timer) }),

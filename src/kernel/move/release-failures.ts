@@ -119,7 +119,7 @@ function note(update: InstanceUpdate, { event, state }: ParkedState, failure: Co
   else update.note("refused", { ...detail, attempts }, requestId);
   const cause = `release:${update.row.id}:${visit}`;
   if (isGivenUp(failure)) {
-    update.giveUp("event_failed", {
+    update.failures.giveUp("event_failed", {
       id: update.newId(),
       instanceId: update.row.id,
       lifecycle: update.lifecycle.name,
@@ -138,7 +138,7 @@ function note(update: InstanceUpdate, { event, state }: ParkedState, failure: Co
   } else if (what === "refused" && attempts >= mostRefusals) {
     const key = update.instance.key;
     const name = key === null ? `${update.lifecycle.name} ${update.row.id}` : `${update.lifecycle.name} "${key}"`;
-    update.addAlert({
+    update.failures.addAlert({
       cause,
       kind: "release_refused",
       message: `${name} refused its release from ${state} ${attempts} times: ${reason}.`,

@@ -26,7 +26,7 @@ export async function scheduleRecoveryOrDeadLetter(
     const { decision, origin } = update.failedMove;
     // What a failure has ended has no recovery to come.
     if (decision.instance.outcome === null) failing.push(update);
-    else update.giveUp("instance_failed", deadLetterOfMove(newId(), update.lifecycle, decision, origin));
+    else update.failures.giveUp("instance_failed", deadLetterOfMove(newId(), update.lifecycle, decision, origin));
   }
   if (failing.length > 0) {
     const asked = failing.map(({ row }) => ({ id: row.id, upToVersion: row.version }));
@@ -45,13 +45,15 @@ export async function scheduleRecoveryOrDeadLetter(
  * in the end if it has to. The child itself raises no alert and leaves no dead letter.
  */
 async function leaveToParents(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
-  const children = updates.filter((update) => update.isGivenUp && update.row.parent_id !== null);
+  const children = updates.filter(
+    (update) => update.row.parent_id !== null && update.alerts.length > 0 && update.failures.isGivenUp,
+  );
   if (children.length === 0) return;
   const ids = children.map(({ row }) => row.id);
   const parents = new Map((await readWaitingParents(db, ids)).map((one) => [one.child_id, one]));
   for (const update of children) {
     const parent = parents.get(update.row.id);
-    if (parent?.shape != null && joinsAhead(parent.shape, parent.state)) update.leaveToParent();
+    if (parent?.shape != null && joinsAhead(parent.shape, parent.state)) update.failures.leaveToParent();
   }
 }
 
@@ -74,7 +76,10 @@ function decideAfterFailure(
   }
   const reason = next.reason === "no_recovery" ? statedFailure(decision).reason : next.reason;
   const details = detailsOf(lifecycle, failures);
-  update.giveUp("instance_failed", deadLetterOfMove(newId(), lifecycle, decision, origin, { reason, details }));
+  update.failures.giveUp(
+    "instance_failed",
+    deadLetterOfMove(newId(), lifecycle, decision, origin, { reason, details }),
+  );
 }
 
 /** A failure or a restart with all that is told of it. */

@@ -43,7 +43,7 @@ export function recoverNow(update: InstanceUpdate, cause: RecoveryCause, origin:
     const asked: Asked = { event: "recover", actor, reason, patch, renewsDeadline, version };
     update.note("asked", asked, origin.requestId!);
     update.recoverLater({ afterMs: null, atMs: null });
-    update.decideLetters("requeued", actor, reason);
+    update.failures.decideLetters("requeued", actor, reason);
   } else follow(update, plan, origin);
   return undefined;
 }

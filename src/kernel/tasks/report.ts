@@ -406,7 +406,7 @@ function decideMove(kernel: Kernel, update: InstanceUpdate, pending: PendingRepo
 /** Written: with the report in it, or with what was due instead of it. */
 function finish(kernel: Kernel, update: InstanceUpdate, pending: PendingReport): void {
   pending.result = update.isFenced ? "written" : "lease_lost";
-  pending.leftDeadLetter = update.leavesDeadLetter;
+  pending.leftDeadLetter = update.deadLetters.length > 0;
   pending.recovers = update.recovers;
   kernel.signals.hint(update.instance.id);
   // The next step, leased to the worker that made the move: a claim like any other, without the claiming.

@@ -310,11 +310,11 @@ export const brokenEngines: readonly BrokenEngine[] = [
     patches: [
       {
         file: "src/kernel/commit/instance-update.ts",
-        from: 'this.decideLetters(event === "discard" ? "discarded" : "requeued",',
+        from: 'this.failures.decideLetters(event === "discard" ? "discarded" : "requeued",',
         to: "void ((..._: unknown[]) => {})(",
       },
       {
-        file: "src/kernel/commit/instance-update.ts",
+        file: "src/kernel/commit/failure-rows.ts",
         from: 'this.decideLetters("discarded", null, `superseded',
         to: "void (`superseded",
       },
@@ -337,7 +337,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
     patches: [
       {
         file: "src/worker/task-pool.ts",
-        from: 'this.#abortAll(earlier.filter((held) => held.outcome === undefined).map((held) => [held, "lapsed"]));',
+        from: 'this.#abortAll(earlier.filter((pooled) => pooled.outcome === undefined).map((pooled) => [pooled, "lapsed"]));',
         to: "void earlier;",
       },
     ],
