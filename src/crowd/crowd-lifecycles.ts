@@ -19,7 +19,7 @@ export type Submission = Known<SubmissionData, { decided: { verdict: Verdict }; 
 type Disposal = Known<DisposalData, { dispose: undefined }>;
 type Bonus = Known<BonusData, { paid: undefined }>;
 
-/** A crowd with the marketplace that it is asked on, and the lifecycles of its jobs. */
+/** A crowd, its marketplace, and its lifecycles. */
 export interface Family {
   readonly crowd: AnyCrowd;
   readonly marketplace: Marketplace;

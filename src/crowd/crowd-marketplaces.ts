@@ -5,7 +5,7 @@ import type { Family } from "./crowd-lifecycles.ts";
 import { guardMarketplace } from "./guard-marketplace.ts";
 import type { Marketplace } from "./marketplace.ts";
 
-/** Where crowds are asked, by the names that they give. */
+/** Marketplaces by name. */
 export type Marketplaces = Readonly<Record<string, Marketplace>>;
 
 /** Each crowd with its marketplace. */

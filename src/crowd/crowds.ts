@@ -37,37 +37,40 @@ import {
 
 export interface CrowdPageOptions<State> {
   readonly state?: State | readonly State[] | undefined;
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /**
+   * The size of a page, at most 1,000.
+   * @default 100
+   */
   readonly limit?: number | undefined;
-  /** Go on after the last one of the page before. */
+  /** Continues after the last item of the page before. */
   readonly after?: { readonly id: string } | undefined;
 }
 
-/** A crowd, and where it is asked. */
+/** A crowd and its marketplace. */
 export interface ListedCrowd {
   readonly name: string;
   /** The name that the config gives to its marketplace, and what that calls itself. */
   readonly marketplace: string;
   readonly title: string;
   readonly paysBonuses: boolean;
-  /** The marketplace is for trying things out. */
+  /** The marketplace is a sandbox. */
   readonly sandbox: boolean;
 }
 
-/** Counts by state; a state in which nothing stands is left out. */
+/** Counts by state; states without instances are left out. */
 export interface CrowdCounts {
   readonly jobs: { readonly [State in CrowdJobState]?: number };
   readonly submissions: { readonly [State in SubmissionState]?: number };
 }
 
 /**
- * Crowds: what is asked on marketplaces, what their workers submit, and what is decided about it. `pawl.crowd`.
+ * Crowds: publishes questions on marketplaces, reviews the submissions of their workers, and pays them. `pawl.crowd`.
  *
  * ```ts
  * const pawl = await createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: mturk() } });
  * const { id } = await pawl.crowd.ask(receipts, { key: "r-42", content: { image: "https://…" } });
  * for (const one of await pawl.crowd.submissions(receipts, { state: "pending_approval" }))
- *   await pawl.crowd.approve(one.id, { actor: "ada" });
+ * await pawl.crowd.approve(one.id, { actor: "ada" });
  * ```
  */
 export class Crowds {
@@ -93,7 +96,7 @@ export class Crowds {
     );
   }
 
-  /** How many jobs of a crowd, and how many submissions to it, stand in which state. */
+  /** Counts the jobs and submissions of a crowd by state. */
   async counts(crowd: CrowdRef): Promise<CrowdCounts> {
     refuseInside(this.#kernel, "counts");
     const { job, submission } = this.#family(crowd);
@@ -107,7 +110,7 @@ export class Crowds {
     return { jobs: Object.fromEntries(of(job).map((row) => [row.state, row.instances])), submissions };
   }
 
-  /** Asks a crowd. A key that is taken gives back the job that has it, with `created: false`. */
+  /** Asks a crowd a question. If the key is in use, returns its job with `created: false`. */
   async ask(crowd: CrowdRef, options: AskOptions): Promise<CrowdJob & { readonly created: boolean }> {
     const family = this.#family(crowd);
     const keys = ["content", "key", "tx", ...callKeys];
@@ -130,7 +133,7 @@ export class Crowds {
     return rows.map(jobShown);
   }
 
-  /** One job, by its id, or by the key that it was asked with. */
+  /** Returns a job by its id, or by its key. */
   async job(job: string | { readonly crowd: CrowdRef; readonly key: string }): Promise<CrowdJob | undefined> {
     if (typeof job === "object" && job !== null) {
       const key = checkedText(job.key, "The key", "key_invalid");
@@ -141,7 +144,7 @@ export class Crowds {
     return found && jobShown(found.snapshot);
   }
 
-  /** What was submitted: for a crowd, or for one of its jobs, newest first. */
+  /** Lists the submissions to a crowd or to one of its jobs, newest first. */
   async submissions(
     of: CrowdRef | { readonly job: string },
     options: CrowdPageOptions<SubmissionState> = {},
@@ -167,24 +170,27 @@ export class Crowds {
     return found && submissionShown(found.snapshot);
   }
 
-  /** Approves what waits for a decision, or what its check could not decide; the marketplace is told next. */
+  /**
+   * Approves a submission that waits for a decision, or that its check could not decide. The marketplace is updated
+   * next.
+   */
   async approve(submission: string, options: DecideOptions = {}): Promise<CrowdSubmission> {
     const { feedback, ...by } = checkedOptions(options, ["feedback", ...callKeys], "crowd.approve");
     return this.#decide(submission, "approve", { feedback: feedbackOf(feedback, false) }, by);
   }
 
-  /** Rejects it. Its worker is told why. */
+  /** Rejects a submission. Its worker receives the feedback. */
   async reject(submission: string, options: DecideOptions & { readonly feedback: string }): Promise<CrowdSubmission> {
     const { feedback, ...by } = checkedOptions(options, ["feedback", ...callKeys], "crowd.reject");
     return this.#decide(submission, "reject", { feedback: feedbackOf(feedback, true) }, by);
   }
 
-  /** Lets the crowd's own check look once more at what it could not decide. */
+  /** Runs the crowd's own check again on a submission that it could not decide. */
   async retry(submission: string, options: CrowdCallOptions = {}): Promise<CrowdSubmission> {
     return this.#decide(submission, "retry", undefined, checkedOptions(options, callKeys, "crowd.retry"));
   }
 
-  /** Says that something may have happened to a job: it looks at the marketplace now. */
+  /** Syncs a job with the marketplace now. */
   async sync(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
     return jobShown(
       await this.#send(
@@ -198,8 +204,8 @@ export class Crowds {
   }
 
   /**
-   * The same by the id that the marketplace has for it, as a notification carries it. Returns false when it is none of
-   * ours, when it has ended, and when the marketplace could not be asked: the next sweep finds what happened.
+   * Syncs the job with this id at the marketplace, as a notification carries it. Returns false if the job is unknown or
+   * has ended, and if the marketplace could not be reached: the next sweep then finds what happened.
    */
   async handleNotification(marketplace: string, posting: string): Promise<boolean> {
     const family = this.#onMarketplace(marketplace);
@@ -214,7 +220,7 @@ export class Crowds {
     }
   }
 
-  /** Takes a job back: nobody new may begin, and what was begun is decided and paid. */
+  /** Closes a job: no new worker can begin; work that has begun is decided and paid. */
   async close(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
     return jobShown(
       await this.#send(
@@ -228,8 +234,8 @@ export class Crowds {
   }
 
   /**
-   * Ends a job for good, also one that was never published and so cannot be closed. Nothing more is asked for; what is
-   * published is closed there, and what was submitted stays undecided. Prefer `close`, which pays what was begun.
+   * Ends a job at once, even one that was never published and so cannot be closed. Its postings are closed at the
+   * marketplace; submissions stay undecided. Prefer `close`, which pays for work that has begun.
    */
   async discard(job: string, options: CrowdCallOptions = {}): Promise<CrowdJob> {
     return jobShown(
@@ -273,15 +279,14 @@ export class Crowds {
     return { id: started.instance.model.id, created: started.created };
   }
 
-  /** What is left to pay the workers of a marketplace with; null where nothing is paid. */
+  /** The balance for payments at a marketplace; null if it pays nothing. */
   async balance(marketplace: string): Promise<string | null> {
     return this.#onMarketplace(marketplace).marketplace.balance(soon());
   }
 
   /**
-   * Compares the marketplaces with what Pawl knows, and lists what went astray: postings that belong to no job, and jobs
-   * whose posting is gone. With `repair: true` the former are closed there, if their job is one of ours, and the latter look for
-   * themselves.
+   * Compares the marketplaces with Pawl's jobs and lists the differences: postings without a job, and jobs whose
+   * posting is missing. With `repair: true`, postings of jobs of this Pawl are closed, and jobs without a posting sync.
    */
   async reconcile(
     options: { readonly marketplace?: string; readonly repair?: boolean } = {},
@@ -297,7 +302,7 @@ export class Crowds {
     });
   }
 
-  /** The job of a posting; null when it is none of ours, or the marketplace does not answer. */
+  /** The job of a posting; null if it belongs to no job here, or the marketplace does not answer. */
   async #ownerOf({ crowd, marketplace }: Family, posting: string): Promise<string | null> {
     try {
       return (await marketplace.job(posting, soon()))?.owner ?? null;
@@ -380,7 +385,7 @@ function statesOf(lifecycle: LifecycleModel, { state }: CrowdPageOptions<string>
   throw new PawlError("option_invalid", `State \`${String(stray)}\` does not exist. Known states: ${known}.`);
 }
 
-/** A second bonus under the key of the first is the first: a caller who means another one must say so. */
+/** A second bonus with the same key is the first one; another bonus needs a key of its own. */
 function refuseOtherBonus(
   submission: string,
   paid: BonusData,
@@ -397,7 +402,7 @@ function refuseOtherBonus(
 const callKeys = ["actor", "reason"];
 const pageKeys = ["state", "limit", "after"];
 
-/** A call that somebody waits for. */
+/** The context of a call that a user waits for. */
 function soon(): { readonly signal: AbortSignal } {
   return { signal: AbortSignal.timeout(30_000) };
 }

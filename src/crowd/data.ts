@@ -21,20 +21,20 @@ export type JobData = {
   /** What workers are shown. */
   readonly content: Json;
   readonly remotes: readonly Remote[];
-  /** What its last extension is for: so many places in all, or time until then. */
+  /** The aim of the last extension: the total number of places, or the time until which it runs. */
   readonly aim: { readonly places: number | null; readonly until: string | null } | null;
   /** How often it was given more time. */
   readonly extensions: number;
-  /** Nobody waits for its answer any more: what comes in is decided and paid, and nothing more is asked for. */
+  /** The asking instance has ended: submissions are still decided and paid, but no more are requested. */
   readonly closing: boolean;
-  /** Something happened while it was looked at. */
+  /** Something happened during the sync. */
   readonly again: boolean;
   readonly approved: number;
   readonly rejected: number;
   readonly labels: readonly Json[];
   readonly consensus: Json | null;
   readonly agreement: number | null;
-  /** Why it ended with less than it wanted. */
+  /** Why it ended with fewer submissions than requested. */
   readonly reason: string | null;
 };
 
@@ -61,19 +61,19 @@ export type SubmissionData = {
   readonly job: string;
   readonly worker: string;
   readonly submittedAt: string;
-  /** What was filled in, and what it is as a label; null until that is known to fit. */
+  /** The worker's input, and the label made of it; null until it is known to match the schema. */
   readonly answer: Json;
   readonly label: Json | null;
   readonly content: Json;
-  /** What the worker is told. */
+  /** The feedback for the worker. */
   readonly feedback: string | null;
-  /** What the marketplace is known to have decided by itself, before Pawl did. */
+  /** What the marketplace decided before Pawl did. */
   readonly there: Verdict | null;
-  /** It was recovered since it was last to be decided: the marketplace may know of Pawl's decision already. */
+  /** It was recovered after the decision: the marketplace may already have Pawl's decision. */
   readonly retried?: boolean;
   /** The marketplace decided before Pawl did. */
   readonly auto: boolean;
-  /** What Pawl wanted where the marketplace had decided otherwise. */
+  /** Pawl's own verdict, if the marketplace decided otherwise. */
   readonly conflict: { readonly wanted: Verdict; readonly found: Verdict } | null;
   /** Why a person has to decide. */
   readonly problem: string | null;
@@ -106,7 +106,7 @@ export type DisposalData = {
   readonly afterMs: number;
 };
 
-/** How far a job came, with the look that ended it. */
+/** The result of a job, with the sync that ended it. */
 export type Ended = {
   readonly labels: readonly Json[];
   readonly consensus: Json | null;
@@ -116,7 +116,7 @@ export type Ended = {
   readonly reason: string | null;
 };
 
-/** What is to be had more of: so many places in all, or time. */
+/** What to extend: the total number of places, or the time. */
 export type Wanted = { readonly places: number | null };
 
 export type BonusData = {

@@ -16,7 +16,7 @@ interface Declared {
   readonly marketplaces?: Marketplaces | undefined;
 }
 
-/** Who is asked: the queues of people and the crowds, with the queues of those crowds that are asked among people. */
+/** The declared queues and crowds, with a queue for each crowd on the marketplace `people`. */
 export function askedOf(
   { lifecycles, queues: listed = [], crowds: given = [], marketplaces = {} }: Declared,
   postings: () => Postings,

@@ -9,8 +9,8 @@ const callLimitMs = 5 * 60_000;
 const guarded = new WeakMap<Marketplace, Marketplace>();
 
 /**
- * A marketplace whose calls end within five minutes and return what they should; otherwise they throw `hook_failed`, which
- * is a failed attempt of whichever step made the call. The same marketplace always gives the same object.
+ * Wraps a marketplace: calls end within five minutes and return valid values, or throw `hook_failed`, which fails the
+ * attempt of the step that made the call. The same marketplace always gives the same object.
  */
 export function guardMarketplace(marketplace: Marketplace): Marketplace {
   const known = guarded.get(marketplace);
@@ -35,7 +35,7 @@ function guard(marketplace: Marketplace): Marketplace {
       const value = await settleWithin(callLimitMs, called(name), () => work({ signal }));
       if (isValid(value)) return value;
     } finally {
-      over.abort(); // What has not settled in time is not to go on.
+      over.abort(); // Aborts the call, which has timed out.
     }
     throw new PawlError("hook_failed", `${called(name)} returned an invalid value.`);
   }
@@ -123,7 +123,7 @@ function isJobOrNone(value: unknown): boolean {
   return value === undefined || isJob(value);
 }
 
-/** A page that leads to itself would be read for ever. */
+/** A page that leads to itself would be read without end. */
 function isPageAfter(value: unknown, after: string | undefined): boolean {
   if (!isRecord(value) || !isListOf(value.jobs, isJob)) return false;
   return value.next === undefined || (isText(value.next) && value.next !== after);

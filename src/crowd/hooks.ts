@@ -2,13 +2,13 @@ import type { AnyCrowd, HookWork, SubmissionWork } from "../definition/crowd.ts"
 import type { Effect } from "../definition/language/step.ts";
 import type { JobData, SubmissionData } from "./data.ts";
 
-/** What a crowd's hooks are given of a submission. */
+/** The view of a submission that a crowd's hooks get. */
 export function submissionWork(work: Effect<SubmissionData>): SubmissionWork {
   const { label, content, worker, submission, job, submittedAt } = work.data;
   return { ...basicsOf(work), label, content, worker, submission, job, submittedAt, jobId: work.parent!.id };
 }
 
-/** The crowd is told what was decided; a task of its own, so that it can fail and be repeated alone. */
+/** Calls the crowd's hook of a decision, in a task of its own, so that it can fail and retry alone. */
 export function tellDecided(crowd: AnyCrowd, hook: "onApproved" | "onRejected") {
   return async (work: Effect<SubmissionData>): Promise<void> => {
     const { auto, feedback } = work.data;
@@ -22,7 +22,7 @@ export async function tellFinished(crowd: AnyCrowd, work: Effect<JobData>): Prom
   await crowd.onJobFinished?.({ ...basicsOf(work), key: work.key, ...told });
 }
 
-/** What a hook can do as any after-effect can. Its data, and what leads to other instances, is the crowd's own business. */
+/** The parts of an after-effect that hooks get. Its data, and events to other instances, are internal to the crowd. */
 function basicsOf(work: Effect<unknown>): HookWork {
   return { ...work, ...hidden };
 }

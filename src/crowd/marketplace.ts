@@ -3,48 +3,48 @@ import type { AnyCrowd } from "../definition/crowd.ts";
 import type { JsonSchema } from "../definition/schema/json-schema.ts";
 
 /**
- * Where a crowd works: a job is published there with places to fill, workers submit, and each submission is decided. What
- * it throws is an attempt that failed and is made again; a `PermanentError` is the last one, a `TransientError` may say
- * when to come again. Every call may be repeated, by this process or another, after a reply that was lost: a second
- * `publish`, `extend` or `bonus` with the same token does nothing, as a second `decide`, `close` or `dispose` does.
+ * The port for a marketplace: a job is published with places to fill, workers submit, and each submission is decided.
+ * An error fails the attempt, which is retried; a `PermanentError` ends the retries, and a `TransientError` may say
+ * when to retry. Every call may be repeated after a lost reply, by this process or another: a second `publish`,
+ * `extend` or `bonus` with the same token does nothing, and neither does a second `decide`, `close` or `dispose`.
  */
 export interface Marketplace {
-  /** What it is called in messages: "Mechanical Turk". */
+  /** The name of the marketplace in messages: "Mechanical Turk". */
   readonly title: string;
   readonly can: Capabilities;
-  /** It is for trying things out: nobody who works there is real, or paid. */
+  /** Whether it is a sandbox: no real workers, no payments. */
   readonly sandbox?: boolean;
-  /** What keeps this crowd from being published here, each with its remedy; asked before anything runs. */
+  /** Returns what prevents this crowd from being published, each with its remedy. Called before anything runs. */
   check(crowd: AnyCrowd): readonly string[];
   publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob>;
-  /** Undefined when it was disposed of, or never was. */
+  /** Undefined if it was deleted or never existed. */
   job(id: string, call: MarketplaceContext): Promise<RemoteJob | undefined>;
-  /** The jobs that Pawl has published here, a page at a time: what is left to find when something went astray. */
+  /** Lists the jobs that Pawl has published, page by page. Used to reconcile. */
   jobs(
     after: string | undefined,
     call: MarketplaceContext,
   ): Promise<{ readonly jobs: readonly RemoteJob[]; readonly next?: string }>;
-  /** All that was submitted for a job, whatever was decided about it. */
+  /** Lists all submissions of a job, decided or not. */
   submissions(job: string, call: MarketplaceContext): Promise<readonly RemoteSubmission[]>;
-  /** What is decided there once it comes back, which may be another's decision that came first. */
+  /** Decides a submission. Returns the decision in force, which may be an earlier one. */
   decide(submission: string, decision: Decision, call: MarketplaceContext): Promise<Decided>;
-  /** Throws `CannotExtend` when this job can never have so many places: then another one is published beside it. */
+  /** Throws `CannotExtend` if this job can never have that many places: then another one is published. */
   extend(job: string, extension: Extension, call: MarketplaceContext): Promise<RemoteJob>;
-  /** Nobody new may begin; who has begun may still submit. */
+  /** Stops new work; work that has begun may still be submitted. */
   close(job: string, call: MarketplaceContext): Promise<void>;
   /** Deletes it there, when it has ended and all is decided. */
   dispose(job: string, call: MarketplaceContext): Promise<void>;
   /** Pays a worker more for a submission. */
   bonus(bonus: Bonus, call: MarketplaceContext): Promise<void>;
-  /** What is left to pay workers with, such as "412.50"; null where nothing is paid. */
+  /** The balance for payments, such as "412.50"; null if the marketplace pays nothing. */
   balance(call: MarketplaceContext): Promise<string | null>;
-  /** Lets go of what it holds. */
+  /** Releases connections and other resources. */
   end(): Promise<void>;
 }
 
 /** What differs from one marketplace to another. */
 export interface Capabilities {
-  /** A place whose submission was rejected is free again by itself. */
+  /** Whether the place of a rejected submission reopens by itself. */
   readonly rejectionReopens: boolean;
   readonly bonus: boolean;
 }
@@ -54,7 +54,7 @@ export interface MarketplaceContext {
   readonly signal: AbortSignal;
 }
 
-/** What is published. */
+/** A job to publish. */
 export interface Posting {
   /** The same over all attempts, 64 characters at most: a second posting with it is the first. */
   readonly token: string;
@@ -63,10 +63,10 @@ export interface Posting {
   readonly crowd: AnyCrowd;
   /** What workers are shown. */
   readonly content: Json;
-  /** The JSON Schema of what they fill in. */
+  /** The JSON Schema of the worker's input. */
   readonly form: JsonSchema;
   readonly places: number;
-  /** How long somebody new may begin. */
+  /** How long new workers can begin. */
   readonly lifetimeMs: number;
   /** Workers who have done it elsewhere, and may not do it again. */
   readonly excludes: readonly string[];
@@ -75,15 +75,15 @@ export interface Posting {
 /** A job as the marketplace has it. */
 export interface RemoteJob {
   readonly id: string;
-  /** The instance of Pawl that published it; null when that cannot be told. */
+  /** The instance of Pawl that published it; null if unknown. */
   readonly owner: string | null;
   /** How many may submit in all. */
   readonly places: number;
   /** How many work on it, and have not submitted. */
   readonly pending: number;
-  /** When it ends for whoever has not begun; null: never. */
+  /** When it closes for workers who have not begun; null: never. */
   readonly expiresAt: Date | null;
-  /** Somebody may begin. */
+  /** Whether a new worker can begin. */
   readonly open: boolean;
 }
 
@@ -92,29 +92,29 @@ export interface RemoteSubmission {
   readonly job: string;
   readonly worker: string;
   readonly status: "submitted" | "approved" | "rejected";
-  /** What was filled in, which need not fit the form. */
+  /** The worker's input, which need not match the schema. */
   readonly answer: Json;
   readonly submittedAt: Date;
 }
 
 export interface Decision {
   readonly verdict: "approved" | "rejected";
-  /** What the worker is told; a rejection needs it. */
+  /** The feedback for the worker; required for a rejection. */
   readonly feedback: string | null;
 }
 
 export interface Decided {
   readonly verdict: "approved" | "rejected";
-  /** It had been decided before, by whomever. */
+  /** Whether it had been decided before, by any side. */
   readonly already: boolean;
 }
 
 export interface Extension {
   /** The same for the same aim, 64 characters at most. */
   readonly token: string;
-  /** How many places it is to have in all; as many as it has, when only time is wanted. */
+  /** The total number of places; the current number if only time is extended. */
   readonly places: number;
-  /** Until when somebody new may begin, if that is to be later than it is. */
+  /** The new time until which workers can begin, if later than the current one. */
   readonly until: Date | null;
 }
 
@@ -127,7 +127,7 @@ export interface Bonus {
   readonly reason: string;
 }
 
-/** The job can never have as many places as it should. */
+/** The job can never have that many places. */
 export class CannotExtend extends Error {
   override readonly name = "CannotExtend";
 }

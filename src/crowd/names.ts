@@ -1,6 +1,6 @@
 import type { AnyCrowd } from "../definition/crowd.ts";
 
-/** The lifecycle that the jobs of a crowd live through. */
+/** The lifecycle of the jobs of a crowd. */
 export function jobName({ name }: Pick<AnyCrowd, "name">): string {
   return `pawl_crowd_${name}`;
 }

@@ -14,21 +14,21 @@ export interface CrowdCallOptions {
 export interface AskOptions extends CrowdCallOptions {
   /** What workers are shown. */
   readonly content: unknown;
-  /** A name of your own, unique within the crowd: asking twice asks once. */
+  /** A key of your own, unique within the crowd: asking again returns the same job. */
   readonly key?: string | undefined;
-  /** Your own transaction: the question is part of it, and comes true when you commit. */
+  /** Your own transaction: the question is part of it and takes effect when you commit. */
   readonly tx?: unknown;
 }
 
 export interface DecideOptions extends CrowdCallOptions {
-  /** What the worker is told; a rejection needs it. */
+  /** The feedback for the worker; required for a rejection. */
   readonly feedback?: string | undefined;
 }
 
 export interface BonusOptions extends CrowdCallOptions {
   /** Such as "0.50". */
   readonly amount: string;
-  /** What the worker is told. */
+  /** The message for the worker. */
   readonly reason: string;
   /** Another bonus for the same submission needs another key: without one, it is paid once. */
   readonly key?: string | undefined;

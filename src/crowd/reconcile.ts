@@ -5,13 +5,13 @@ import type { Family } from "./crowd-lifecycles.ts";
 import type { JobData } from "./data.ts";
 import type { Marketplace, MarketplaceContext, RemoteJob } from "./marketplace.ts";
 
-/** Something of which the marketplace and Pawl do not know the same. */
+/** A difference between the marketplace and Pawl. */
 export interface ReconcileIssue {
-  /** A posting that no job knows of; or a job whose posting is gone. */
+  /** A posting without a job, or a job whose posting is missing. */
   readonly kind: "posting" | "job";
   readonly marketplace: string;
   readonly posting: string;
-  /** The crowd job, where there is one. */
+  /** The crowd job, if there is one. */
   readonly jobId: string | null;
   readonly message: string;
   readonly mended: boolean;
@@ -21,7 +21,7 @@ const pageSize = 500;
 /** Where a job has its postings, and is to find them. */
 const living = ["running", "looking", "extending", "closing", "failed"];
 
-/** Looks at all that was published and all that is open here, page by page. */
+/** Compares all postings with all open jobs, page by page. */
 export async function reconcile(
   kernel: Kernel,
   families: readonly Family[],
@@ -48,12 +48,14 @@ export async function reconcile(
   return astray;
 }
 
-/** A posting that says whose it is, and whether there is such a job here. */
+/** A posting that names an instance, and whether there is such a job here. */
 interface Orphan extends RemoteJob {
   readonly isOurs: boolean;
 }
 
-/** Those that say they are of a job that does not know them, or is not here; what says nothing may be anybody's. */
+/**
+ * Postings whose job is not here, or does not know them; a posting that names no instance may belong to another system.
+ */
 async function orphansAmong(kernel: Kernel, jobs: readonly RemoteJob[]): Promise<Orphan[]> {
   const owned = jobs.filter(({ owner }) => owner !== null);
   const rows = await readStates(kernel.db, [...new Set(owned.map(({ owner }) => owner!))]);
@@ -61,14 +63,14 @@ async function orphansAmong(kernel: Kernel, jobs: readonly RemoteJob[]): Promise
   return owned.flatMap((job): Orphan[] => {
     const row = owners.get(job.owner!);
     if (row === undefined) return [{ ...job, isOurs: false }];
-    // It may be on its way here: published, and not yet written down.
+    // It may be in progress: published, and not stored yet.
     if (row.state === "publishing" || row.state === "extending") return [];
     const isKnown = (row.data as JobData).remotes?.some((remote) => remote.id === job.id);
     return isKnown ? [] : [{ ...job, isOurs: true }];
   });
 }
 
-/** What is of no job here may be another Pawl's on the same account, and is left alone. */
+/** A posting without a job here may belong to another Pawl on the same account, and is not changed. */
 async function settleOrphan(
   marketplace: Marketplace,
   name: string,

@@ -14,7 +14,7 @@ export type CrowdJobState =
   | "failed"
   | "discarded";
 
-/** One question to a crowd, and how far it is. */
+/** A question to a crowd, and its progress. */
 export interface CrowdJob {
   readonly id: string;
   readonly key: string | null;
@@ -28,7 +28,7 @@ export interface CrowdJob {
   readonly labels: readonly Json[];
   readonly consensus: Json | null;
   readonly agreement: number | null;
-  /** Why it ended with less than it wanted, or what it failed of. */
+  /** Why it ended with fewer submissions than requested, or why it failed. */
   readonly reason: string | null;
   readonly movedAt: Date;
   readonly closedAt: Date | null;
@@ -46,7 +46,7 @@ export type SubmissionState =
   | "discarded";
 
 /**
- * The states of a submission's lifecycle that are shown as `rejected`: it waits there in case that somebody overrides the
+ * The states of a submission's lifecycle that are reported as `rejected`: it waits there in case a person overrides the
  * rejection at the marketplace, is checked once more, and ends.
  */
 export const rejectedStates: readonly string[] = ["rejected", "confirming_rejection", "rejection_final"];
@@ -67,13 +67,13 @@ export interface CrowdSubmission {
   readonly worker: string;
   readonly state: SubmissionState;
   readonly label: Json | null;
-  /** What was filled in, as it came. */
+  /** The worker's input, unchanged. */
   readonly answer: Json;
   readonly feedback: string | null;
   /** The marketplace decided before Pawl did. */
   readonly auto: boolean;
   /**
-   * What Pawl wanted where the marketplace decided otherwise. A submission that Pawl wanted to reject is paid when it was
+   * Pawl's own verdict, if the marketplace decided otherwise. A submission that Pawl rejected is paid if it was
    * approved there, and its label does not count.
    */
   readonly conflict: { readonly wanted: Verdict; readonly found: Verdict } | null;
@@ -83,7 +83,7 @@ export interface CrowdSubmission {
   readonly movedAt: Date;
 }
 
-/** Of one that failed, what it failed of: nothing in its own data says so. */
+/** The reason of a failed submission, which is not part of its own data. */
 function failureText({ failure }: Snapshot): string | null {
   return failure === null ? null : (failure.error?.message ?? failure.reason);
 }

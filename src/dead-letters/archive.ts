@@ -9,12 +9,12 @@ import { type ArchiveView, readArchives, readArchivesAround } from "./views/arch
 
 export type { RestoredLetters };
 
-/** Where dead letters are put when their time is over: files that are written once and read again. */
+/** The storage for archived dead letters: files that are written once and read again. */
 export interface DeadLetterArchive {
   readonly name: string;
-  /** Comes back when the file is safe there, whole. The same file may be written again. */
+  /** Resolves when the complete file is durable. The same file may be written again. */
   write(name: string, content: Buffer): Promise<void>;
-  /** The file as it was written; throws when there is none. */
+  /** Returns the content of a file; throws if it does not exist. */
   read(name: string): Promise<Buffer>;
   /** The names of all files, in any order. */
   list(): Promise<readonly string[]>;
@@ -22,18 +22,18 @@ export interface DeadLetterArchive {
 
 const lettersInFile = 1_000;
 const bytesInFile = 8 * 1024 * 1024;
-/** Long for what is eight million bytes of letters, and one larger than that. */
+/** Enough for eight million bytes of letters, or one larger letter. */
 const longestFile = 512 * 1024 * 1024;
 const linesAtOnce = 200;
 const mostFiles = 1_000_000;
 const folder = "dead-letters";
-/** For one file: less than a turn at the dead letters is held. */
+/** The timeout for one file, shorter than the lease of the process that archives. */
 const limitMs = 2 * 60_000;
 const [compress, decompress] = [promisify(gzip), promisify(gunzip)];
 
 /**
- * Puts the oldest letters into one file of the archive, looks whether they are really there, and only then removes them;
- * gives back how many were archived, 0 when there are none left. Letters that somebody decided about meanwhile stay.
+ * Writes the oldest letters into one file of the archive, reads it back, and only then deletes them. Returns how many
+ * were archived, 0 if none are left. Letters that were decided meanwhile stay.
  */
 export async function archiveOldest(
   kernel: Kernel,
@@ -67,7 +67,7 @@ export async function archiveOldest(
   return letters.length;
 }
 
-/** Says when it was written, so that names rise, and how to tell whether it is whole. */
+/** The time of the file, so that names rise, and the hash to check its content. */
 function nameOf(kernel: Kernel, sha256: string): string {
   const day = new Date(kernel.clock.nowMs()).toISOString().slice(0, 10).replaceAll("-", "/");
   return `${folder}/${day}/${kernel.newId()}-${sha256}.jsonl.gz`;
@@ -79,7 +79,7 @@ function sha256Of(content: Buffer): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** Which letters are to come back: those of files, those with ids, or all that were ever archived. */
+/** Which letters to restore: those of files, those with ids, or all that were ever archived. */
 export type RestoreWhich =
   | { readonly files: readonly string[] }
   | { readonly ids: readonly string[] }
@@ -121,7 +121,7 @@ export async function restore(
 async function filesOf(kernel: Kernel, archive: DeadLetterArchive, which: RestoreWhich): Promise<string[]> {
   if ("files" in which) return [...new Set(which.files)].sort().reverse();
   if ("ids" in which) return (await readArchivesAround(kernel.db, which.ids)).map((one) => one.name);
-  // Also what this database knows nothing of, since it is a new one.
+  // Also files that this database does not know, since it may be a new one.
   const known = (await readArchives(kernel.db, mostFiles)).map((one) => one.name);
   const found = (await listFiles(archive)).filter((name) => namePattern.test(name));
   return [...new Set([...known, ...found])].sort().reverse();
@@ -175,7 +175,7 @@ function idIn(line: string): string {
   return (JSON.parse(line) as { id: string }).id;
 }
 
-/** What was archived, the newest first. */
+/** The archived files, newest first. */
 export function archivedFiles(kernel: Kernel, limit: number): Promise<ArchiveView[]> {
   return readArchives(kernel.db, limit);
 }

@@ -20,7 +20,7 @@ import { type BrokerLetter, insertBrokerLetter, requeueBrokerLetter } from "./st
 
 const longestBody = 1024 * 1024;
 
-/** Makes a dead letter of it, once for each of its deaths. When this comes back the message may be taken away. */
+/** Stores a dead letter for the message, once per death. The message may be deleted after it resolves. */
 export async function keepDied(kernel: Kernel, died: BrokerDeadMessage): Promise<void> {
   const kept = keptOf(died);
   const letter = letterOf(kernel, died, kept);
@@ -53,7 +53,8 @@ function letterOf(kernel: Kernel, died: BrokerDeadMessage, kept: KeptMessage): B
     payloadText: JSON.stringify(bodyOf(died.body)),
     detailsText: JSON.stringify(kept),
     cause: print === null ? `${place}:${kept.id}:${kept.requeues}.${deaths}` : `${print}:${id}`,
-    // Without an id nothing tells two of the same content apart: one that comes for the first time is another one.
+    // Without an id, two messages with the same content cannot be told apart: a first delivery counts as another
+    // message.
     unlessThere: died.redelivered ? print : null,
     aggregate: isText(about.type) && isId(about.id) ? { type: about.type, id: about.id } : null,
   };
@@ -75,7 +76,7 @@ function keptOf(died: BrokerDeadMessage): KeptMessage {
   };
 }
 
-/** By which its sender knows it: his own word in a header or in the body, else what AMQP has for it. */
+/** The id that its sender set in a header or in the body; otherwise the id of AMQP. */
 function requestIdOf(died: BrokerDeadMessage, headers: KeptMessage["headers"]): string | null {
   const said = [headers["request-id"], headers["x-request-id"], headers.requestId, inBody(died.body)];
   return textOrNull([...said, died.properties.correlationId, died.id].find(isText));
@@ -118,7 +119,7 @@ function printOf({ body, headers, routingKey, diedAt }: BrokerDeadMessage): stri
     .slice(0, 27);
 }
 
-/** How often, as somebody says: anybody can write such a number. */
+/** The number of deaths according to the headers, which any sender can write. */
 function timesOf(given: unknown): number {
   return Number.isInteger(given) && (given as number) > 0 ? Math.min(given as number, 1_000_000_000) : 0;
 }
@@ -131,7 +132,7 @@ function textOrNull(text: string | undefined): string | null {
   return text === undefined ? null : cleanText(text, 500);
 }
 
-/** Lets the outbox send it back to the queue that it came from; with the letter's decision, in one statement. */
+/** The outbox sends it back to the queue that it came from; written with the letter's decision, in one statement. */
 export async function requeueDied(
   kernel: Kernel,
   db: Executor,

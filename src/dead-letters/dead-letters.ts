@@ -43,17 +43,19 @@ import { readDeadLetters, readLetterGroups, readLettersOfKind } from "./views/de
 const callKeys = ["tx", "actor", "reason"];
 
 /**
- * Dead letters: what was given up, one by one and in numbers, decisions about one or many, tickets, archives.
+ * Dead letters: lists and groups them, decides about one or many, and manages tickets and archives.
  *
  * ```ts
  * const [group] = await pawl.deadLetters.groups();
- * await pawl.deadLetters.preview("requeue", { fingerprint: group.fingerprint }); // { letters: 812, outcomes: { requeued: 810, … } }
- * const { id } = await pawl.deadLetters.requeueMany({ fingerprint: group.fingerprint }, { actor: "ada", reason: "disk was full", rate: 50 });
+ * await pawl.deadLetters.preview("requeue", { fingerprint: group.fingerprint }); // { letters: 812, outcomes: {
+ * requeued: 810, … } }
+ * const { id } = await pawl.deadLetters.requeueMany({ fingerprint: group.fingerprint }, { actor: "ada", reason: "disk
+ * was full", rate: 50 });
  * await pawl.operations.run(id); // or leave it to the workers
  * ```
  */
 export class DeadLetters {
-  /** Tickets: dead letters that a person has to look at. */
+  /** Tickets: dead letters that a person must handle. */
   readonly tickets: Tickets;
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
@@ -67,7 +69,9 @@ export class DeadLetters {
     this.tickets = new Tickets(kernel);
   }
 
-  /** Work that was given up and waits for a person's decision, newest first; of all lifecycles by default. */
+  /**
+   * Lists work that failed permanently and waits for a person's decision, newest first; of all lifecycles by default.
+   */
   async list(options: DeadLettersOptions = {}): Promise<DeadLetter[]> {
     refuseInside(this.#kernel, "deadLetters.list");
     const keys = ["lifecycle", "status", "fingerprint", "limit", "after"];
@@ -93,15 +97,15 @@ export class DeadLetters {
     return (await readLettersOfKind(this.#kernel.db, { ...page, fingerprint: kind })).map(letterOf);
   }
 
-  /** One dead letter, decided or not; undefined when there is none. */
+  /** Returns a dead letter, decided or not; undefined if there is none. */
   async get(id: string): Promise<DeadLetter | undefined> {
     const letter = await this.#verbs.deadLetter(idOf(id, "a dead letter"));
     return letter === undefined ? undefined : letterOf(letter);
   }
 
   /**
-   * Takes up again what a dead letter is about, by the definition of this process: a failed instance recovers (or, with
-   * `restart`, begins anew), with changed data if wanted; an after-effect is carried out and a message sent once more.
+   * Retries what failed, by the definition of this process: a failed instance recovers (or, with `restart`, starts
+   * over), with changed data if given; an after-effect runs again, a message is sent again.
    *
    * ```ts
    * await pawl.deadLetters.requeue(letter.id, { data: { address: "Elm 3" }, actor: "ada", reason: "moved house" });
@@ -121,7 +125,7 @@ export class DeadLetters {
     });
   }
 
-  /** Nothing more is to be done about a dead letter. An instance that it is about stays where it is. */
+  /** Discards a dead letter: nothing more happens about it. Its instance stays in its state. */
   async discard(id: string, options: StartCallOptions = {}): Promise<DeadLetter> {
     const { tx, ...by } = checkedOptions(options, callKeys, "deadLetters.discard");
     return this.#verbs.inTurn(tx, async () => {
@@ -139,14 +143,14 @@ export class DeadLetters {
     return letter;
   }
 
-  /** Open dead letters by what they have in common, the largest group first. */
+  /** Groups open dead letters by place and error, the largest group first. */
   async groups(filter: DeadLetterFilter = { all: true }, options: { limit?: number } = {}): Promise<DeadLetterGroup[]> {
     refuseInside(this.#kernel, "deadLetters.groups");
     const { limit = 100 } = checkedOptions(options, ["limit"], "deadLetters.groups");
     return (await readLetterGroups(this.#kernel.db, filterOf(filter), checkedLimit(limit))).map(groupOf);
   }
 
-  /** What a decision about these letters would come to, as things are. Nothing is changed. */
+  /** Returns what a decision about these letters would do at present. Changes nothing. */
   async preview(
     decision: Operation["decision"],
     filter: DeadLetterFilter,
@@ -160,14 +164,14 @@ export class DeadLetters {
   }
 
   /**
-   * Takes up again what these letters are about, each for itself. The letters that there are now are written down as an
-   * operation; whichever process works carries it out, also when this one is gone. `pawl.operations.run` does so in this process.
+   * Requeues these letters, each on its own. The current letters are stored as an operation, which any worker process
+   * carries out, even if this one ends. `pawl.operations.run` does so in this process.
    */
   async requeueMany(filter: DeadLetterFilter, options: RequeueManyOptions = {}): Promise<Operation> {
     return this.#begin("requeue", filter, decideOptionsOf(options, "requeue"));
   }
 
-  /** Nothing more is to be done about these letters; carried out as a requeue is. */
+  /** Discards these letters; carried out like a requeue. */
   async discardMany(filter: DeadLetterFilter, options: DecideOptions = {}): Promise<Operation> {
     return this.#begin("discard", filter, decideOptionsOf(options, "discard"));
   }
@@ -184,8 +188,8 @@ export class DeadLetters {
   }
 
   /**
-   * Archives at once what is older than `olderThan` (as the config keeps them unless given), the oldest first. Each file is
-   * safe in the archive before what is in it is removed.
+   * Archives letters older than `olderThan` now, oldest first. Each file is durable before its letters are deleted.
+   * @default the retention of the config
    */
   async archive(options: { olderThan?: Duration } = {}): Promise<{ letters: number; files: number }> {
     refuseInside(this.#kernel, "deadLetters.archive");
@@ -208,7 +212,7 @@ export class DeadLetters {
     return (await archivedFiles(this.#kernel, checkedLimit(limit))).map(archivedOf);
   }
 
-  /** Brings letters back from the archive as they were: some, those of files, or all. Said twice it changes nothing. */
+  /** Restores letters from the archive, unchanged: some, those of files, or all. Idempotent. */
   async restore(which: RestoreFilter): Promise<RestoredLetters & { readonly files: number }> {
     refuseInside(this.#kernel, "deadLetters.restore");
     return restore(this.#kernel, this.#archive(), restoreOf(which));

@@ -7,7 +7,7 @@ import type { Decider } from "../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { requeueDied } from "./broker-dead-letters.ts";
 
-/** Requeues what one dead letter is about: a message by the outbox or its broker, everything else by the kernel. */
+/** Requeues the subject of a dead letter: a message by the outbox or its broker, everything else by the kernel. */
 export async function requeueLetter(kernel: Kernel, verbs: Verbs, requeue: Requeue, tx: unknown): Promise<void> {
   const { letter } = requeue;
   if (letter.kind === "message") return decideMessage(kernel, letter, "requeue", requeue, tx);
@@ -15,7 +15,7 @@ export async function requeueLetter(kernel: Kernel, verbs: Verbs, requeue: Reque
   return verbs.requeue(requeue, tx);
 }
 
-/** Discards what one dead letter is about. */
+/** Discards the subject of a dead letter. */
 export function discardLetter(
   kernel: Kernel,
   verbs: Verbs,
@@ -27,7 +27,9 @@ export function discardLetter(
   return decideMessage(kernel, letter, "discard", by, tx);
 }
 
-/** A message is sent once more, or discarded so that those behind it go on. That takes the lease of its shard for a moment. */
+/**
+ * Sends a message again, or discards it so that those behind it continue. Requires the lease of its shard for a moment.
+ */
 async function decideMessage(
   kernel: Kernel,
   letter: DeadLetterView,

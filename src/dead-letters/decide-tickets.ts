@@ -4,7 +4,7 @@ import { letterUnknown } from "../kernel/recovery/requeue.ts";
 import { markResolved, markTaken } from "./store/tickets.ts";
 import { readTicket, type TicketView } from "./views/tickets.ts";
 
-/** Somebody looks after a ticket; again is fine, and another's is not taken away. */
+/** Assigns a ticket to a person. Idempotent; refused if another person has it. */
 export async function takeTicket(kernel: Kernel, id: string, actor: string): Promise<TicketView> {
   const isTaken = await markTaken(kernel.db, id, actor);
   const ticket = await knownTicket(kernel, id);
@@ -12,7 +12,7 @@ export async function takeTicket(kernel: Kernel, id: string, actor: string): Pro
   return ticket;
 }
 
-/** Nothing is left to be looked at. The dead letter itself stays as it is. */
+/** Resolves a ticket. The dead letter itself does not change. */
 export async function resolveTicket(
   kernel: Kernel,
   id: string,

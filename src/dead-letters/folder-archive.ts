@@ -5,8 +5,8 @@ import { PawlError } from "../base/errors.ts";
 import type { DeadLetterArchive } from "./archive.ts";
 
 /**
- * Archives dead letters in a folder, as compressed JSON lines. A file appears under its name only when it is whole and on
- * disk; the name holds its SHA-256.
+ * Archives dead letters in a folder, as compressed JSON lines. A file gets its name only when it is complete and
+ * durable; the name contains its SHA-256.
  *
  * ```ts
  * createPawl({ lifecycles, deadLetters: { archive: folderArchive("/var/lib/pawl/archive") } });
@@ -43,7 +43,9 @@ export function folderArchive(folder: string, options: { readonly name?: string 
   };
 }
 
-/** Under another name first, and the folder too is told to remember: after a power cut there is the whole file or none. */
+/**
+ * Writes under another name first, and syncs the folder, too: after a power failure there is the complete file or none.
+ */
 async function writeWhole(path: string, content: Buffer): Promise<void> {
   const unfinished = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {

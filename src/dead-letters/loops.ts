@@ -15,12 +15,15 @@ import type { LetterSettings } from "./settings.ts";
 
 const lookEveryMs = 1_000;
 const keepEveryMs = 60_000;
-/** A process that has just begun has better things to do. */
+/** Leaves a process time to start. */
 const keepFirstMs = 5_000;
-/** A consumer lets its handler finish for 25 seconds. */
+/** A consumer waits up to 25 seconds for its handler. */
 const stopLimitMs = 30_000;
 
-/** Everything that is done about dead letters beside all other work, each thing for itself, until it is stopped. */
+/**
+ * Starts the background loops of dead letters: operations, retention, tickets, dead-letter queues. Each runs on its own
+ * until it is stopped.
+ */
 export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
   const { log } = kernel.telemetry;
   const onFailure = (error: unknown) => logFailure(log, error);

@@ -11,12 +11,12 @@ const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
 /** About a day and a half. */
 const mostAttempts = 40;
 const batchSize = 20;
-/** Longer than telling somebody may take. */
+/** Longer than a notification may take. */
 const heldMs = 120_000;
-/** Less than a ticket is held by whoever notifies of it. */
+/** Shorter than the lease of the ticket. */
 const limitMs = 60_000;
 
-/** Tells of tickets that are due, until whoever is told does not throw; gives back how many those were. */
+/** Calls `onTicket` for due tickets, each until the call succeeds; returns how many were delivered. */
 export async function tellTickets(kernel: Kernel, onTicket: (ticket: Ticket) => unknown): Promise<number> {
   const due = await takeDueTickets(kernel.db, batchSize, heldMs);
   await Promise.all(

@@ -14,7 +14,7 @@ import { readOperation, readOperations } from "./views/operations.ts";
 const pollMs = 100;
 
 /**
- * Decisions about many: how far they are, and running them in this process: `pawl.operations`.
+ * Bulk decisions: lists their progress, and runs them in this process. `pawl.operations`.
  *
  * ```ts
  * const { id } = await pawl.deadLetters.requeueMany({ lifecycle: essay }, { actor: "ada", reason: "disk was full" });
@@ -31,7 +31,7 @@ export class Operations {
     this.#verbs = verbs;
   }
 
-  /** How far an operation is, and what became of its letters so far; undefined when there is none. */
+  /** Returns an operation with its progress and outcomes; undefined if there is none. */
   async get(id: string): Promise<Operation | undefined> {
     refuseInside(this.#kernel, "operations.get");
     const found = await readOperation(this.#kernel.db, idOf(id, "an operation"));
@@ -45,7 +45,7 @@ export class Operations {
     return (await readOperations(this.#kernel.db, checkedLimit(limit))).map(operationOf);
   }
 
-  /** Does the next batch of an operation in this process, if its pace allows it now; tells how far it is then. */
+  /** Runs the next batch of an operation in this process, if its rate allows it now; returns its progress. */
   async runBatch(id: string): Promise<Operation> {
     refuseInside(this.#kernel, "operations.runBatch");
     const operation = idOf(id, "an operation");
@@ -69,7 +69,7 @@ export class Operations {
     }
   }
 
-  /** Begins nothing more of an operation. What it has done stays done. */
+  /** Aborts an operation. Decisions already made stay. */
   async abort(id: string, options: { actor?: string; reason?: string } = {}): Promise<Operation> {
     refuseInside(this.#kernel, "operations.abort");
     const by = causeOf(checkedOptions(options, ["actor", "reason"], "operations.abort"));
@@ -82,7 +82,7 @@ export class Operations {
   }
 }
 
-/** An operation as it stands; throws `operation_unknown`. */
+/** Returns an operation; throws `operation_unknown`. */
 export async function knownOperation(kernel: Kernel, id: string): Promise<Operation> {
   const found = await readOperation(kernel.db, id);
   if (found !== undefined) return operationOf(found);

@@ -9,13 +9,13 @@ import type { StartCallOptions } from "../kernel/types/call-options.ts";
 import type { RestoreWhich } from "./archive.ts";
 import type { LetterFilter } from "./run-operations.ts";
 
-/** Which open dead letters are meant: those of which all of this is true. Without anything else, say `all: true`. */
+/** Selects open dead letters that match all given fields. To select all, set `all: true`. */
 export interface DeadLetterFilter {
   readonly id?: string | readonly string[] | undefined;
   /** A lifecycle, or its name. */
   readonly lifecycle?: { readonly name: string } | string | undefined;
   readonly kind?: "instance" | "effect" | "message" | "broker" | undefined;
-  /** The state in which an instance was given up, the event of an after-effect, the type of a message, a broker's queue. */
+  /** The state of a failed instance, the event of an after-effect, the type of a message, or a broker's queue. */
   readonly origin?: string | undefined;
   readonly reason?: string | undefined;
   /** Those of one group; see `groups`. */
@@ -30,16 +30,19 @@ export interface DeadLetterFilter {
 export interface DecideOptions {
   readonly actor?: string | undefined;
   readonly reason?: string | undefined;
-  /** So many letters a second at the most; as fast as it goes unless given. */
+  /**
+   * The maximum number of letters per second.
+   * @default no limit
+   */
   readonly rate?: number | undefined;
 }
 
 export interface RequeueManyOptions extends DecideOptions {
-  /** Let instances begin anew, instead of where they failed. */
+  /** Starts instances over, instead of where they failed. */
   readonly restart?: boolean | undefined;
 }
 
-/** Which letters are to come back from an archive. */
+/** The letters to restore from an archive. */
 export type RestoreFilter =
   | { readonly file: string | readonly string[] }
   | { readonly id: string | readonly string[] }
@@ -48,7 +51,7 @@ export type RestoreFilter =
 const filterKeys = ["id", "lifecycle", "kind", "origin", "reason", "fingerprint", "from", "to", "all"];
 const kinds: readonly unknown[] = ["instance", "effect", "message", "broker"];
 
-/** The filter as statements take it; throws `option_invalid` when nobody can have meant it. */
+/** Converts the filter for statements; throws `option_invalid` for a filter that cannot be intended. */
 export function filterOf(given: DeadLetterFilter): LetterFilter {
   const filter = checkedOptions(given, filterKeys, "deadLetters");
   const { id, lifecycle, kind, from, to, all, ...texts } = filter;
@@ -81,24 +84,30 @@ export function filterTextOf({ id, lifecycle, ...rest }: DeadLetterFilter): stri
   });
 }
 
-/** Which dead letters are listed. */
+/** Selects the dead letters to list. */
 export interface DeadLettersOptions {
   /** Those of one lifecycle; of all by default. */
   readonly lifecycle?: AnyLifecycle | undefined;
-  /** Those that wait for a decision unless given. */
+  /**
+   * The status of the letters.
+   * @default "open"
+   */
   readonly status?: "open" | "requeued" | "discarded" | "archived";
   /** Of those that are open, those of one group; see `pawl.deadLetters.groups`. */
   readonly fingerprint?: string;
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /**
+   * The size of a page, at most 1,000.
+   * @default 100
+   */
   readonly limit?: number;
-  /** Go on after the last one of the page before. */
+  /** Continues after the last item of the page before. */
   readonly after?: { readonly id: string };
 }
 
 export interface RequeueOptions extends StartCallOptions {
   /** Keys of the data to change first; one set to undefined is removed. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** Begin anew, instead of where it failed. */
+  /** Starts the instance over, instead of where it failed. */
   readonly restart?: boolean;
 }
 

@@ -7,17 +7,17 @@ import type { TicketView } from "./views/tickets.ts";
 
 type Kind = TicketView["kind"];
 
-/** Work that was given up, with the reason. */
+/** Work that failed permanently, with the reason. */
 export interface DeadLetter {
   readonly id: string;
   /** The id of the instance, and its key; null for a message that no instance published. */
   readonly instance: string | null;
   readonly key: string | null;
-  /** The lifecycle, or what a message is about. */
+  /** The lifecycle, or the subject of a message. */
   readonly lifecycle: string;
   /** `broker`: a message that died in the queue of a broker. */
   readonly kind: "instance" | "effect" | "message" | "broker";
-  /** The state in which an instance was given up, the event of an after-effect, the type of a message, a broker's queue. */
+  /** The state of a failed instance, the event of an after-effect, the type of a message, or a broker's queue. */
   readonly origin: string;
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string; readonly stack?: string } | null;
@@ -25,7 +25,7 @@ export interface DeadLetter {
   readonly payload: unknown;
   /** What led to it, such as the failures that were counted. */
   readonly details: unknown;
-  /** The same for all that were given up in the same place of the same error; see `pawl.deadLetters.groups`. */
+  /** Equal for all letters with the same place and error; see `pawl.deadLetters.groups`. */
   readonly fingerprint: string;
   readonly status: "open" | "requeued" | "discarded" | "archived";
   readonly createdAt: Date;
@@ -47,9 +47,9 @@ export function letterOf(row: DeadLetterView): DeadLetter {
   };
 }
 
-/** A person is wanted: somebody has to look at a dead letter. */
+/** A dead letter that a person must handle. */
 export interface Ticket {
-  /** That of its dead letter. */
+  /** The id of its dead letter. */
   readonly id: string;
   readonly status: "open" | "taken" | "resolved";
   readonly lifecycle: string;
@@ -79,7 +79,7 @@ export function ticketOf(row: TicketView): Ticket {
   };
 }
 
-/** Open dead letters that were given up in the same place, of the same error but for numbers and ids. */
+/** Open dead letters with the same place and the same error, except for numbers and ids. */
 export interface DeadLetterGroup {
   readonly fingerprint: string;
   readonly lifecycle: string;
@@ -98,10 +98,10 @@ export function groupOf({ first_ms, last_ms, ...row }: LetterGroupView): DeadLet
   return { ...row, firstAt: new Date(first_ms), lastAt: new Date(last_ms) };
 }
 
-/** What a decision about many letters would come to. */
+/** The expected result of a bulk decision. */
 export interface DecisionPreview {
   readonly letters: number;
-  /** How many would come to what: `requeued`, `discarded`, or the code of what stands in the way. */
+  /** Counts by outcome: `requeued`, `discarded`, or the code of the error. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** A few of each. */
   readonly sample: readonly {
@@ -124,7 +124,7 @@ export function previewOf({ letters, outcomes, sample }: Preview): DecisionPrevi
   };
 }
 
-/** A decision about many dead letters, and how far it is. */
+/** A bulk decision about dead letters, and its progress. */
 export interface Operation {
   readonly id: string;
   readonly decision: "requeue" | "discard";
@@ -132,13 +132,13 @@ export interface Operation {
   readonly restart: boolean;
   readonly actor: string | null;
   readonly reason: string | null;
-  /** So many letters a second at the most; null for as fast as it goes. */
+  /** The maximum number of letters per second; null for no limit. */
   readonly rate: number | null;
   readonly status: "running" | "done" | "aborted";
-  /** How many it is about, and of how many it is known what became of them. */
+  /** The number of letters, and how many of them are done. */
   readonly letters: number;
   readonly done: number;
-  /** How many came to what: `requeued`, `discarded`, `already_decided`, `gone`, or the code of what stood in the way. */
+  /** Counts by outcome: `requeued`, `discarded`, `already_decided`, `gone`, or the code of the error. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** The first few that did not go as they were to, with the reason. */
   readonly refusals: OperationView["refusals"];

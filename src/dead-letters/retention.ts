@@ -8,12 +8,12 @@ import { countLetters } from "./store/archives.ts";
 import { pruneOperations } from "./store/operations.ts";
 import { countLettersFrom } from "./views/dead-letters.ts";
 
-/** How long dead letters are kept, how many, and when people are told that they are too many. */
+/** How long dead letters are kept, how many, and from which number an alert is raised. */
 export interface LetterKeeping {
   readonly keepMs: number | null;
   readonly keepMost: number | null;
   readonly archive: DeadLetterArchive | undefined;
-  /** More than so many in one day (UTC) are told, once. */
+  /** More dead letters than this in one day (UTC) raise an alert, once. */
   readonly alertOver: number | null;
 }
 
@@ -25,8 +25,8 @@ const dayMs = 86_400_000;
 const keepOperationsMs = 30 * dayMs;
 
 /**
- * One look, of one process at a time: tells when there are many, and archives what is too old or too much. Gives back how
- * many were archived.
+ * One round, in one process at a time: raises the alert about many letters, and archives old or surplus ones. Returns
+ * how many were archived.
  */
 export function keepLetters(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
   return inTurn(kernel, "dead_letters", { heldMs, restMs }, async () => {

@@ -29,7 +29,7 @@ const batchSize = 100;
 const leaseMs = 60_000;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-/** Writes down what is to be done about many letters; any process carries it out. */
+/** Stores a bulk decision; any process carries it out. */
 export async function beginOperation(
   kernel: Kernel,
   operation: Omit<NewOperation, "id">,
@@ -40,14 +40,14 @@ export async function beginOperation(
   return id;
 }
 
-/** What would become of a letter. */
+/** The expected outcome of a letter. */
 interface Foreseen {
   readonly letter: DeadLetterView;
   readonly outcome: string;
   readonly note: string | null;
 }
 
-/** What a decision would come to, as things are: nothing is done. */
+/** The expected result of a decision at present. Changes nothing. */
 export interface Preview {
   readonly letters: number;
   readonly outcomes: Readonly<Record<string, number>>;
@@ -93,7 +93,7 @@ async function foreseeRequeues(kernel: Kernel, page: readonly DeadLetterView[], 
   });
 }
 
-/** Why what is no instance cannot be requeued. */
+/** Why a letter that is not about an instance cannot be requeued. */
 function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlError | undefined {
   if (letter.kind === "effect" && !kernel.lifecycles.has(letter.lifecycle)) return unknownLifecycle(letter);
   if (restart) return new PawlError("option_invalid", "Only instances begin anew.");
@@ -103,7 +103,7 @@ function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlEr
   return isLost ? new PawlError("option_invalid", "It cannot be sent back to its queue.") : undefined;
 }
 
-/** One batch of one operation, if any may go on now; gives back whether there was one. */
+/** Runs one batch of one operation that may continue now; returns whether there was one. */
 export async function carryOn(kernel: Kernel, verbs: Verbs, only: string | null = null): Promise<boolean> {
   const lifecycles = [...kernel.lifecycles.keys()];
   const operation = await leaseOperation(kernel.db, { only, lifecycles, leaseMs });
@@ -115,7 +115,7 @@ export async function carryOn(kernel: Kernel, verbs: Verbs, only: string | null 
   return true;
 }
 
-/** Each letter for itself: what one of them is refused holds up no other. */
+/** Decides each letter on its own: a refused one does not block others. */
 async function decideAll(
   kernel: Kernel,
   verbs: Verbs,
@@ -148,15 +148,15 @@ async function decideAll(
   const after = new Map((await readLettersById(kernel.db, ids)).map((letter) => [letter.id, letter]));
   const outcomes = ids.map((id) => outcomeOf(operation, id, after.get(id), refusals.get(id)));
   const told = outcomes.filter((one) => one !== undefined);
-  // Nothing could be said of any: the surroundings are at fault, and time may mend them.
+  // No letter could be decided: the environment is at fault, and a later attempt may succeed.
   const [first] = refusals.values();
   if (told.length === 0 && first !== undefined) throw first;
   return told;
 }
 
 /**
- * What is written of a letter tells what became of it, also when it was this operation in a process that has died since:
- * it stands there in its name.
+ * The stored decision of a letter gives its outcome, even if a process that has died since made it for this operation:
+ * the decision names the operation.
  */
 function outcomeOf(
   operation: LeasedOperation,
@@ -187,7 +187,7 @@ function isPassing(error: PawlError): boolean {
   return error.fault === "environment" && !isPawlError(error, "definition_newer");
 }
 
-/** Why it is decided, for whoever looks at a letter later: as the operator said, else the operation itself. */
+/** The reason of the decisions: the operator's, or else the operation itself. */
 function reasonOf({ reason, decision, id }: LeasedOperation): string {
   return reason ?? `${decision} ${id}`;
 }

@@ -13,29 +13,39 @@ export interface S3Credentials {
 
 export interface S3ArchiveOptions {
   readonly bucket: string;
-  /** `"us-east-1"` unless given. */
+  /**
+   * The region of the bucket.
+   * @default "us-east-1"
+   */
   readonly region?: string;
-  /** Another service that speaks S3, such as `https://minio.internal:9000`; that of AWS in the region unless given. */
+  /**
+   * The URL of another service with the S3 API, such as `https://minio.internal:9000`.
+   * @default AWS in the region
+   */
   readonly endpoint?: string;
   /** Before the names of all files, such as `"pawl/"`. */
   readonly prefix?: string;
   /**
-   * The keys, or a function that fetches them anew for each request. Unless given: `AWS_ACCESS_KEY_ID`,
-   * `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
+   * The keys, or a function that fetches them for each request. Defaults to the environment variables
+   * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.
    */
   readonly credentials?: S3Credentials | (() => S3Credentials | Promise<S3Credentials>);
-  /** How long a request may take; `"30s"` unless given. */
+  /**
+   * The timeout of a request.
+   * @default "30s"
+   */
   readonly timeout?: Duration;
   readonly name?: string;
 }
 
 /**
- * Archives dead letters in a bucket of S3, or of anything that speaks as it does.
+ * Archives dead letters in a bucket of S3, or of a service with the same API.
  *
  * ```ts
  * import { createPawl } from "pawl";
  * import { s3Archive } from "pawl/s3";
- * createPawl({ lifecycles, deadLetters: { archive: s3Archive({ bucket: "essays-archive", region: "eu-central-1" }) } });
+ * createPawl({ lifecycles, deadLetters: { archive: s3Archive({ bucket: "essays-archive", region: "eu-central-1" }) }
+ * });
  * ```
  */
 export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {

@@ -5,19 +5,28 @@ import type { DeadLetterArchive } from "./archive.ts";
 import type { Ticket } from "./results.ts";
 import type { LetterKeeping } from "./retention.ts";
 
-/** What becomes of dead letters beside being listed. */
+/** How dead letters are collected, kept and archived. */
 export interface DeadLetterOptions {
   /** Dead-letter queues of brokers, whose messages become dead letters: `deadLetterQueue({ url, queue })`. */
   readonly queues?: readonly DeadLetterSource[];
-  /** Where dead letters go when their time is over: `folderArchive(…)`, `s3Archive(…)`. Without one they are kept. */
+  /** The archive for old dead letters: `folderArchive(…)`, `s3Archive(…)`. Without one they are kept. */
   readonly archive?: DeadLetterArchive | undefined;
-  /** How long they are kept until they are archived; `"7d"` unless given, `null` for ever. */
+  /**
+   * The age at which they are archived; `null` for never.
+   * @default "7d"
+   */
   readonly retention?: Duration | null;
-  /** How many are kept, the oldest go first; 10,000 unless given, `null` for any number. */
+  /**
+   * How many are kept; the oldest are archived first; `null` for any number.
+   * @default 10,000
+   */
   readonly maxRetained?: number | null;
-  /** More dead letters than so many on one day (UTC) are told as an alert, once a day; 100 unless given, `null` for never. */
+  /**
+   * More dead letters than this on one day (UTC) raise an alert, once a day; `null` for never.
+   * @default 100
+   */
   readonly alertOver?: number | null;
-  /** Is told of every ticket, at least once, until it does not throw: the way to your own tickets. */
+  /** Called for every ticket, at least once, until a call succeeds. Use it to create tickets in your own system. */
   readonly onTicket?: ((ticket: Ticket) => unknown) | undefined;
 }
 

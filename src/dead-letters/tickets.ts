@@ -8,23 +8,26 @@ import { type Ticket, ticketOf } from "./results.ts";
 import { readTickets } from "./views/tickets.ts";
 
 export interface TicketsOptions {
-  /** Those that nobody looks after unless given. */
+  /**
+   * The status of the tickets.
+   * @default "open"
+   */
   readonly status?: Ticket["status"];
   /** Only those that this person has taken. */
   readonly takenBy?: string;
   readonly limit?: number;
-  /** Go on after the last one of the page before. */
+  /** Continues after the last item of the page before. */
   readonly after?: { readonly id: string };
 }
 
 export interface AssignTicketOptions {
-  /** Who is to look after it. */
+  /** The person to assign it to. */
   readonly to: string;
 }
 
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-/** Tickets: dead letters that a person has to look at. `pawl.deadLetters.tickets`. */
+/** Tickets: dead letters that a person must handle. `pawl.deadLetters.tickets`. */
 export class Tickets {
   readonly #kernel: Kernel;
 
@@ -33,7 +36,7 @@ export class Tickets {
     this.#kernel = kernel;
   }
 
-  /** Dead letters that want somebody, the oldest first. */
+  /** Lists tickets, oldest first. */
   async list(options: TicketsOptions = {}): Promise<Ticket[]> {
     refuseInside(this.#kernel, "deadLetters.tickets.list");
     const keys = ["status", "takenBy", "limit", "after"];
@@ -56,7 +59,7 @@ export class Tickets {
     return ticketOf(await takeTicket(this.#kernel, idOf(id, "a ticket"), checkedText(to, "`to`")));
   }
 
-  /** Nothing is left to be looked at; the dead letter itself stays as it is. A decision about it resolves its ticket, too. */
+  /** Resolves a ticket; its dead letter does not change. A decision about the letter resolves its ticket, too. */
   async resolve(id: string, options: { actor: string; reason: string }): Promise<Ticket> {
     refuseInside(this.#kernel, "deadLetters.tickets.resolve");
     const { actor, reason } = checkedOptions(options, ["actor", "reason"], "deadLetters.tickets.resolve");

@@ -14,7 +14,7 @@ export interface AdmissionOptions extends LocalDoor {
 /** What gives a request's turn to the next one of its caller, by the request. */
 const turns = new WeakMap<Request, () => void>();
 
-/** Returns the turns of requests that have been answered, whichever way. Comes before the routes that call `admit`. */
+/** Returns the turns of requests that have been answered, in any way. Comes before the routes that call `admit`. */
 export function returnTurns(app: Hono): void {
   app.use(async (context, next) => {
     try {
@@ -30,7 +30,7 @@ export async function admit(pawl: Pawl, context: Context, options: AdmissionOpti
   return (await admitVisit(pawl, context, options)).visitor;
 }
 
-/** The same, with what the visitor was known by. */
+/** The same, with the visitor's credential. */
 export async function admitVisit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Visit> {
   const { limits } = options;
   const visit = await limitGuesses(limits, context, () => visitOf(pawl, context, options));
@@ -69,7 +69,7 @@ export async function limitGuesses<T>(
   }
 }
 
-/** A request without any secret guesses nothing: it is only told to sign in. */
+/** A request without any secret is no guess: the answer asks to sign in. */
 function hasSecret(context: Context): boolean {
   const isCallback = context.req.path.includes("/callbacks");
   return isCallback || bearerOf(context) !== undefined || context.req.header("cookie") !== undefined;

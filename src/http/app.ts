@@ -22,7 +22,10 @@ import { checkedLimits, RequestLimits } from "./request-limits.ts";
 import { mountSessions } from "./sessions.ts";
 
 export interface AppOptions extends DoorOptions {
-  /** Where it is mounted in your own server, such as `/pawl`; at its root unless given. */
+  /**
+   * The path at which it is mounted in your own server, such as `/pawl`.
+   * @default the root
+   */
   readonly base?: string | undefined;
   /** How much one caller may ask for; false where something in front of it sees to that. */
   readonly limits?: HttpLimits | false | undefined;
@@ -33,13 +36,14 @@ export interface AppOptions extends DoorOptions {
    * @default ["https:"]
    */
   readonly mediaSources?: readonly string[] | undefined;
-  /** Where the built pages lie. @internal */
+  /** The folder of the built pages. @internal */
   readonly pages?: URL | undefined;
 }
 
 /**
- * What Pawl answers over HTTP: `POST /callbacks/<token>` takes results from outside, `/health`, `/ready` and `/metrics` tell
- * how it is. It is a `fetch` handler, so it can be mounted in a server of your own: `app.route("/pawl", httpApp(pawl, { base: "/pawl" }))`.
+ * The HTTP app of Pawl: `POST /callbacks/<token>` receives results from outside, `/health`, `/ready` and `/metrics`
+ * report its state. It is a `fetch` handler, so you can mount it in a server of your own: `app.route("/pawl",
+ * httpApp(pawl, { base: "/pawl" }))`.
  */
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
   return buildApp(pawl, options);
@@ -48,16 +52,16 @@ export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
 export interface LocalAppOptions extends Pick<AppOptions, "ends"> {
   /** Where the same Pawl answers over HTTP. */
   readonly url?: string | undefined;
-  /** Errors are thrown as they are, with their causes, instead of being answered. */
+  /** Errors are thrown with their causes, instead of being answered. */
   readonly throws?: boolean | undefined;
 }
 
-/** The same app for the owner of this process: nobody is asked who they are, and errors are answered in full. */
+/** The same app for the owner of this process: without authentication, and with complete errors. */
 export function localApp(pawl: Pawl, options: LocalAppOptions = {}): Hono {
   return buildApp(pawl, { ends: options.ends, limits: false }, options);
 }
 
-/** Who is local is never an option: a config could set it by mistake, and let everybody in. */
+/** Local access is never an option: a config could set it by mistake, and let everybody in. */
 function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hono {
   const app = new Hono();
   const base = baseOf(options.base);
@@ -114,7 +118,7 @@ function baseOf(given = ""): string {
   throw new PawlError("option_invalid", "`base` must be the path at which the app is mounted, such as /pawl.");
 }
 
-/** Unless a page says otherwise: nothing here is for a browser to keep, to show or to guess about. */
+/** The default: browsers must not store, embed or sniff answers. */
 const headers = [
   ["cache-control", "no-store"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
@@ -124,7 +128,9 @@ const headers = [
 
 const callbackArguments = { payload: anything, error: record, dedupeKey: text };
 
-/** `{ "payload": … }` or `{ "error": { "message": … } }`; what tells it from others in the body or as `Idempotency-Key`. */
+/**
+ * `{ "payload": … }` or `{ "error": { "message": … } }`, with an idempotency key in the body or as `Idempotency-Key`.
+ */
 async function takeCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
   if (token === undefined || token === "")
     throw new PawlError(

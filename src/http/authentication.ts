@@ -44,8 +44,8 @@ function positiveMs(duration: Duration, name: string): number {
 }
 
 /**
- * What identifies the sender of a request to the application: everything in it but what two tabs of one browser send
- * differently. As a digest, since it is kept as long as a stream is open.
+ * The credential of a request for the application: all headers except those that differ between two tabs of one
+ * browser. As a digest, since it is kept as long as a stream is open.
  */
 export function credentialOf({ url, headers }: Request): string {
   const { pathname, searchParams } = new URL(url);
@@ -59,9 +59,8 @@ export function credentialOf({ url, headers }: Request): string {
 const varying = ["referer", "last-event-id", "content-length"];
 
 /**
- * Who sends a request, as the application says. When `authenticate` throws, takes too long or returns something that is not
- * a visitor, the sender is not known to be anybody: the cause is logged, and the request is refused with 503, which a client
- * may retry.
+ * Returns the principal of a request, by the application's `authenticate`. If that throws, takes too long or returns an
+ * invalid value, the cause is logged, and the request is refused with 503, which a client may retry.
  */
 export async function authenticateBy(
   pawl: Pawl,

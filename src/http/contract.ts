@@ -1,4 +1,4 @@
-/** What the pages see of Pawl: the answers of its routes, as they are after their way over the wire. Types alone. */
+/** The types of the answers of Pawl's routes, after their way over the wire, for the pages. */
 import type { OpenSession, Token } from "../access/access.ts";
 import type { Permission, Role } from "../access/roles.ts";
 import type { Pawl } from "../api/pawl.ts";
@@ -29,7 +29,7 @@ type Dead = Pawl["deadLetters"];
 type Outbox = Pawl["outbox"];
 type Crowds = Pawl["crowd"];
 
-/** What a verb answers. */
+/** The answer of a verb. */
 type Told<Verb> = Verb extends (...args: never[]) => infer Answer ? Wire<NonNullable<Awaited<Answer>>> : never;
 /** One of those that a verb lists. */
 type Each<Verb> = Verb extends (...args: never[]) => infer Answer
@@ -88,7 +88,7 @@ export type LabelAnswer = Each<People["labels"]>;
 export type RejectedAnswer = Told<People["reject"]>;
 export type NextAnswer = Told<People["next"]>;
 export type SubmittedAnswer = Told<People["submit"]>;
-/** What a labeler finds at his desk. */
+/** A labeler's desk. */
 export type DeskAnswer = Told<People["desk"]>;
 export type DeskQueueAnswer = DeskAnswer["queues"][number];
 /** An assignment with all that its labeler needs for it. */
@@ -109,12 +109,12 @@ export interface BalanceAnswer {
   /** Null where nothing is paid. */
   readonly balance: string | null;
 }
-/** Whether a posting is one of ours. */
+/** Whether a posting belongs to a crowd of this Pawl. */
 export interface NoticeAnswer {
   readonly ours: boolean;
 }
 
-/** A lifecycle with how many instances stand in each of its states. */
+/** A lifecycle with its instance counts by state. */
 export interface LifecycleAnswer {
   readonly name: string;
   readonly version: number;
@@ -124,17 +124,17 @@ export interface LifecycleAnswer {
   readonly states: readonly StateAnswer[];
 }
 
-/** A state: what it is, how many stand in it, and what its definition says of it. */
+/** A state: its kind, its instance count, and its definition. */
 export interface StateAnswer {
   readonly name: string;
   readonly kind: string;
   readonly final: "success" | "failure" | "discarded" | null;
   readonly instances: number;
-  /** Who is asked, in a state that asks; the name of the queue or the crowd. */
+  /** The queue or the crowd of a state that asks. */
   readonly asks: { readonly whom: "people" | "crowd"; readonly name: string } | null;
-  /** The lane of its work, as it is paused and resumed. */
+  /** The lane of its work, to pause and resume. */
   readonly lane: string | null;
-  /** After how long what is sent; null where that depends on the data. */
+  /** The delay of a timeout; null if it depends on the data. */
   readonly timeouts: readonly { readonly after: string | null; readonly send: string }[];
   /** All attempts of its work, the first one included; null where the standard holds. */
   readonly maxAttempts: number | null;
@@ -143,7 +143,7 @@ export interface StateAnswer {
   readonly limit: number | null;
   readonly rate: string | null;
   readonly checkpoint: string | null;
-  /** What may be sent to an instance that stands in it. */
+  /** The events that can be sent to an instance in this state. */
   readonly events: readonly string[];
 }
 
@@ -151,22 +151,22 @@ export interface StateAnswer {
 export type OpenSessionAnswer = Wire<OpenSession>;
 export type TokenAnswer = Wire<Token>;
 
-/** A link that signs somebody in once. */
+/** A link for one sign-in. */
 export interface SignInAnswer {
   readonly path: string;
   readonly url: string | null;
 }
 
-/** How everything stands. */
+/** The overview of a Pawl. */
 export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["overview"]>>>;
 
 /** Instances that are stuck for the same reason in the same place. */
 export type StuckAnswer = Each<Pawl["inspect"]["stuck"]>;
 
-/** Of each lifecycle, how many stand in the states whose counts have changed. */
+/** The changed instance counts, by lifecycle and state. */
 export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** What was started, done and failed around a moment, per minute. */
+/** The instances that started, ended and failed per minute, around a moment. */
 export interface RateSample {
   readonly at: string;
   readonly started: number;

@@ -3,18 +3,18 @@ import type { Visit } from "./principals.ts";
 
 type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** So that both sides, and what is between them, know that the other is there. */
+/** Keeps both sides, and proxies between them, aware of the connection. */
 const quietMs = 15_000;
-/** Then a browser comes anew, and whether it may is looked at again. */
+/** Then the browser reconnects, and its access is checked again. */
 const longestMs = 10 * 60_000;
 
 /**
- * One open stream. What it is told while its reader is slow is folded into what it has not been sent yet: a reader can
- * fall behind, and never grows a queue.
+ * One open stream. Updates for a slow reader are merged into those that are not sent yet: a reader can fall behind, but
+ * its queue cannot grow.
  */
 export class Listener {
   readonly instance: string | undefined;
-  /** With what its reader came in. */
+  /** The credential of its reader. */
   readonly visit: Visit;
   readonly body: ReadableStream<Uint8Array>;
   readonly #onEnd: () => void;
@@ -32,7 +32,7 @@ export class Listener {
     this.#onEnd = onEnd;
     this.#endTimer = setTimeout(() => this.end(), longestMs).unref();
     const encoder = new TextEncoder();
-    // What is written first tells a browser how soon to come again, and that it is connected.
+    // The first lines tell a browser when to reconnect, and that it is connected.
     let next: string | undefined = "retry: 2000\n\n";
     this.body = new ReadableStream(
       {
@@ -76,7 +76,7 @@ export class Listener {
     this.#wake();
   }
 
-  /** What is to be sent next, when there is something; undefined when it has ended. */
+  /** The next update to send; undefined when the stream has ended. */
   async #next(): Promise<string | undefined> {
     const text = this.#take();
     if (this.#ended) return undefined;

@@ -22,10 +22,10 @@ export interface LiveOptions extends AdmissionOptions {
 const lookEveryMs = 250;
 /** How soon a stream ends whose token or session was revoked. */
 const checkEveryMs = 2_000;
-/** After a failure: a database that is away is not asked four times a second. */
+/** After a failure: an unreachable database is not queried four times a second. */
 const restMs = 2_000;
 
-/** `GET /api/live`: a stream of what changes, for those who may look. One for a tab is enough. */
+/** `GET /api/live`: a stream of changes, for readers with the right to view. One per tab is enough. */
 export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
   const live = new Live(pawl, new Reauthentication(reauthenticateEveryMs(options)), options);
   options.ends?.addEventListener("abort", () => live.end(), { once: true });
@@ -43,7 +43,7 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
   });
 }
 
-/** Looks at the database for all who listen in this process, and not at all while nobody does. */
+/** Reads the database once for all listeners of this process, and not at all without any. */
 class Live {
   readonly #pawl: Pawl;
   readonly #listeners = new Set<Listener>();
@@ -150,7 +150,7 @@ function gathered(counts: Standing): Counts {
   return all;
 }
 
-/** What has another count than before; none where it has none any more. */
+/** The changed counts; none for one that is gone. */
 function changes(before: Counts, after: Counts): Counts {
   const changed = new Map<string, Map<string, number>>();
   for (const lifecycle of new Set([...before.keys(), ...after.keys()])) {

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import type { Context, Hono } from "hono";
 import { messageOf, PawlError } from "../base/errors.ts";
 
-/** Where the built pages are: beside the built package, or in `dist/` when this runs from its source. */
+/** The folder of the built pages: next to the built package, or in `dist/` when running from source. */
 const built = new URL(import.meta.url.endsWith(".ts") ? "../../dist/console/" : "../console/", import.meta.url);
 
 const types: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ const policyFor = (media: string): string =>
 export interface PagesOptions {
   /** Where all of it is mounted; empty for the root. */
   readonly base: string;
-  /** Where the built pages lie. */
+  /** The folder of the built pages. */
   readonly folder?: URL | undefined;
   readonly mediaSources?: readonly string[] | undefined;
 }
@@ -63,7 +63,7 @@ export function mountPages(app: Hono, { base, folder = built, mediaSources = ["h
     return context.html(files.page(name).replace('<base href="/">', `<base href="${base}/">`));
   };
   for (const place of places) app.get(place, show("index.html"));
-  // Below a path of somebody's own app, its root has two names, of which a router knows one.
+  // Mounted below a path, the root of the app has two names, of which a router knows one.
   app.get("/*", (context, next) => (context.req.path === `${base}/` ? show("index.html")(context) : next()));
   for (const place of ["/desk", "/desk/*"]) app.get(place, show("desk.html"));
   app.get("/docs", show("docs.html"));
@@ -90,7 +90,7 @@ interface Asset {
   readonly packed: Buffer<ArrayBuffer>;
 }
 
-/** Their names change with what they hold, so that a browser keeps them for good. */
+/** Their names change with their content, so browsers cache them permanently. */
 function sendAsset(context: Context, { type, plain, packed }: Asset): Response {
   const packs = /\bgzip\b/.test(context.req.header("accept-encoding") ?? "");
   return context.body(packs ? packed : plain, 200, {

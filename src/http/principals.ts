@@ -12,22 +12,25 @@ export interface DoorOptions extends AuthenticationOptions {
 }
 
 export interface LocalDoor extends DoorOptions {
-  /** Only the owner of this process reaches it, by a socket of their own or from within: nobody is asked who they are. */
+  /** Reached only by the owner of this process, through the local socket or in-process: there is no authentication. */
   readonly isLocal?: boolean | undefined;
 }
 
 const unknown = "Send `Authorization: Bearer <token>` (create one with `pawl token create`), or sign in.";
 
-/** Who comes, and with what, so that it can be asked later whether that still counts. */
+/** The principal of a request, with its credential, so that both can be checked again later. */
 export interface Visit {
   readonly visitor: Principal;
-  /** The secret of a token or a session; undefined where something else says who comes. */
+  /** The secret of a token or a session; undefined if the application authenticates. */
   readonly secret: string | undefined;
   /** Where the application knows the visitor: by which credential, and whether it still does, by the same name and role. */
   readonly application?: { readonly credential: string; readonly isKnown: () => Promise<boolean> } | undefined;
 }
 
-/** Who comes: with a token, in a session, or as the application says. Throws `token_invalid` for a stranger. */
+/**
+ * Returns the principal of a request: by token, by session, or by the application. Throws `token_invalid` if there is
+ * none.
+ */
 export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor): Promise<Visit> {
   if (options.isLocal === true) return { visitor: owner, secret: undefined };
   const request = context.req.raw;
@@ -60,9 +63,9 @@ const owner: Principal = { name: "the owner of this process", role: "admin", lab
 const configured: Principal = { name: "config", role: "admin", labeler: null };
 
 /**
- * A browser sends cookies and other credentials whichever page asks: a page of another site must not act in a visitor's name.
- * With `isProgramKnown`, a request without any cookie and origin passes: no browser sends such a one across sites, and a
- * program may be known to the application by a header of its own.
+ * Browsers send cookies and other credentials whichever page makes the request: a page of another site must not act in
+ * a visitor's name. With `isProgramKnown`, a request without cookies and origin passes: no browser sends such a request
+ * across sites, and the application may authenticate a program by a header.
  */
 function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
   if (context.req.method === "GET" || context.req.method === "HEAD") return;
@@ -75,8 +78,8 @@ function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
 }
 
 /**
- * Until the browser is closed, or the session is over, which the database knows. The one that the browser had before ends: a
- * secret that somebody else may have put there, or kept, must not outlive a sign-in.
+ * Lasts until the browser closes, or the session ends in the database. The previous session of the browser ends: a
+ * secret that another person may have set, or kept, must not outlive a sign-in.
  */
 export async function keepSession(pawl: Pawl, context: Context, session: Session): Promise<void> {
   const cookie = cookieOf(context);
@@ -91,8 +94,8 @@ export async function keepSession(pawl: Pawl, context: Context, session: Session
 }
 
 /**
- * Over HTTPS a name that no other host can set. Without it, a name with the port: cookies are shared between the ports of a
- * host, and two Pawls on one machine must not sign each other's visitors out.
+ * Over HTTPS, a name that no other host can set. Otherwise a name with the port: cookies are shared between the ports
+ * of a host, and two Pawls on one machine must not sign each other's visitors out.
  */
 function cookieOf(context: Context): string {
   if (isSecure(context)) return "__Host-pawl_session";

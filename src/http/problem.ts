@@ -11,11 +11,11 @@ export interface Problem {
   readonly detail?: string;
   /** The same as data. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** What is wrong with a label, each at its place. */
+  /** The faults of a label, each with its path. */
   readonly faults?: readonly LabelFault[];
 }
 
-/** One thing that is wrong with a label: where, as a JSON Pointer, and what. */
+/** A fault of a label: its path, as a JSON Pointer, and the message. */
 interface LabelFault {
   readonly path: string;
   readonly code: string;
@@ -26,7 +26,7 @@ type Code<Fault extends string> = {
   [Each in ErrorCode]: (typeof errorCodes)[Each] extends Fault ? Each : never;
 }[ErrorCode];
 
-/** What the caller can mend, each with its status: the compiler asks for one of every new code. */
+/** Errors that the caller can fix, each with its status: the compiler requires one for every new code. */
 const callers: Record<Code<"request">, number> = {
   option_invalid: 400,
   key_invalid: 400,
@@ -87,7 +87,7 @@ const titles: Readonly<Record<number, string>> = {
   504: "Timed out",
 };
 
-/** Nothing is wrong: what was waited for has not come. */
+/** Not an error: the awaited state was not reached in time. */
 const patienceEnded = 504;
 
 function notNow(code: ErrorCode): number {

@@ -6,7 +6,7 @@ interface Bucket {
   refilledAtMs: number;
 }
 
-/** A token bucket for each key: `perSecond` on average, `burst` at once. Time is the process's own, which never jumps. */
+/** A token bucket per key: `perSecond` on average, `burst` at once. Uses the monotonic clock of the process. */
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #burst: number;

@@ -1,11 +1,11 @@
 import type { RateSample } from "./contract.ts";
 
-/** How many instances there are of each standing, over all lifecycles. */
+/** Instance counts by category, over all lifecycles. */
 export type Totals = ReadonlyMap<string, { readonly total: number; readonly done: number; readonly failed: number }>;
 
 const sampleEveryMs = 5_000;
 const firstAfterMs = 1_000;
-/** A rate is of this time: one instance a second is no spike of sixty because a look fell just before it. */
+/** The interval of a rate: with a shorter one, a single instance would show as a spike of sixty. */
 const windowMs = 30_000;
 const keptMs = 15 * 60_000;
 
@@ -17,9 +17,9 @@ interface Growth {
 }
 
 /**
- * What was started, done and failed in the last quarter of an hour, from counts alone: nothing of the journal is read. What
- * maintenance deletes makes counts fall; that is no negative start, so it counts as none. It knows of the time in which it
- * is told.
+ * The instances that started, ended and failed in the last quarter of an hour, computed from counts alone, without the
+ * journal. Pruning lowers the counts; a negative difference counts as zero. Only the time during which it is updated is
+ * known.
  */
 export class Rates {
   #samples: RateSample[] = [];
@@ -31,7 +31,7 @@ export class Rates {
     return this.#samples;
   }
 
-  /** Tells how all stands; gives back a sample when it is time for one. */
+  /** Adds the current counts; returns a sample when an interval has passed. */
   add(atMs: number, totals: Totals): RateSample | undefined {
     const last = this.#last;
     const elapsedMs = last === undefined ? 0 : atMs - last.atMs;
@@ -53,7 +53,7 @@ export class Rates {
     return sample;
   }
 
-  /** Nobody looks for a while: what happens meanwhile belongs to no sample. */
+  /** There are no readers for a while: changes in that time belong to no sample. */
   rest(): void {
     this.#last = undefined;
     this.#begun = false;

@@ -1,8 +1,8 @@
 import type { Listener } from "./listener.ts";
 
 /**
- * Asks the application again whether it knows the readers of open streams: once per interval for each credential, whatever
- * the number of its streams. Nothing waits for the answer, so an `authenticate` that hangs delays no stream.
+ * Asks the application again whether the readers of open streams still have access: once per interval and credential,
+ * for any number of streams. Nothing waits for the answer, so an `authenticate` that hangs delays no stream.
  */
 export class Reauthentication {
   readonly #intervalMs: number;

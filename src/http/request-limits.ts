@@ -48,7 +48,7 @@ interface ReadLimits {
   readonly statementTimeoutMs: number;
 }
 
-/** Counts what each caller asks for, in this process. What is refused is answered with 429 and `Retry-After`. */
+/** Limits the requests of each caller, in this process. A refused request is answered with 429 and `Retry-After`. */
 export class RequestLimits {
   readonly #limits: CheckedLimits;
   readonly #requests: RateLimiter;
@@ -67,7 +67,7 @@ export class RequestLimits {
     return { connections: Math.floor(connections), statementTimeoutMs };
   }
 
-  /** Refuses an address that tried too many unknown tokens, before anything is looked up for it. */
+  /** Refuses an address that tried too many unknown tokens, before the token is looked up. */
   checkAddress(address: string): void {
     const waitMs = this.#failedSignIns.waitMs(address);
     if (waitMs > 0) throw tooMany(`Too many failed sign-ins from ${address}.`, waitMs);
@@ -77,7 +77,7 @@ export class RequestLimits {
     this.#failedSignIns.take(address);
   }
 
-  /** Waits for a turn of this caller. Call what it returns when the request has been answered. */
+  /** Waits for a turn of this caller. Call the returned function when the request has been answered. */
   async enter(caller: string): Promise<() => void> {
     const waitMs = this.#requests.take(caller);
     if (waitMs > 0)
@@ -87,7 +87,7 @@ export class RequestLimits {
     else {
       if (turns.waiting.length >= this.#limits.concurrency * maxWaitingPerSlot)
         throw tooMany(`${caller} already has ${turns.waiting.length} waiting requests.`, 1_000);
-      await new Promise<void>((resolve) => turns.waiting.push(resolve)); // The turn is handed over: `running` stays.
+      await new Promise<void>((resolve) => turns.waiting.push(resolve)); // The turn is passed on: `running` stays.
     }
     return once(() => {
       const next = turns.waiting.shift();
@@ -97,7 +97,7 @@ export class RequestLimits {
     });
   }
 
-  /** Counts one more live stream. Call what it returns when the stream has ended. */
+  /** Counts one more live stream. Call the returned function when the stream has ended. */
   openStream(caller: string): () => void {
     const turns = this.#turnsOf(caller);
     if (turns.streams >= this.#limits.streams) {

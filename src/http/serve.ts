@@ -14,9 +14,9 @@ export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token" | "end
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** Nobody but this machine reaches it. */
+  /** Only this machine can reach it. */
   readonly isLocal: boolean;
-  /** Answers nothing new, lets what is under way be answered, and ends. */
+  /** Stops accepting requests, waits for the answers in progress, and ends. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
   };
 }
 
-/** A server that listens nowhere yet. Closing it ends what streams and waits, and lets all else be answered. */
+/** A server that does not listen yet. Closing it ends streams and waits; all other requests are answered. */
 export function serverFor(appFor: (ends: AbortSignal) => Hono): {
   readonly server: Server;
   readonly close: () => Promise<void>;
@@ -58,7 +58,7 @@ export function serverFor(appFor: (ends: AbortSignal) => Hono): {
   const server = createAdaptorServer({
     fetch: appFor(ending.signal).fetch,
     createServer,
-    // Clients that are slow on purpose are cut off. Node looks for them every 30 s by default, long after their time.
+    // Slow clients are cut off. Node checks for them every 30 s by default, long after their timeout.
     serverOptions: {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
@@ -97,7 +97,7 @@ function limitConnections(server: Server, most: number): void {
   });
 }
 
-/** Connections on which nothing was asked yet. Browsers keep some ready, and a server that closes would wait for them. */
+/** Idle connections without a request. Browsers keep some ready, and closing the server would wait for them. */
 function watchUnasked(server: Server): ReadonlySet<Socket> {
   const unasked = new Set<Socket>();
   server.on("connection", (socket) => {

@@ -23,7 +23,7 @@ export function mountSessions(
     const session = await limitGuesses(options.limits, context, () => pawl.access.signInByCode(code));
     if (session === undefined) logRefused(pawl, context, "A sign-in link was refused: it is unknown, used or expired.");
     if (session !== undefined) await keepSession(pawl, context, session);
-    // A link that was used before leads to where another can be asked for.
+    // A used link leads to the page that explains how to get another one.
     const to = session === undefined ? "sign-in?spent" : session.visitor.role === "labeler" ? "desk" : "";
     return context.redirect(`${options.base ?? ""}/${to}`, 303);
   });
@@ -49,7 +49,7 @@ function logRefused(pawl: Pawl, context: Context, message: string): void {
   logOf(pawl).warn({ address: addressOf(context), userAgent: context.req.header("user-agent") ?? null }, message);
 }
 
-/** Who somebody is, and what he may do, so that a page shows only that. */
+/** The signed-in principal and its rights, so that a page shows only what is allowed. */
 function shown(visitor: Principal): object {
   return { ...visitor, may: permissions[visitor.role] };
 }

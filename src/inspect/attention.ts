@@ -6,7 +6,7 @@ import type { PauseRow } from "../store/tasks/pauses.ts";
 import type { WaitingView } from "../views/overview.ts";
 import type { StuckGroup } from "./stuck/stuck-group.ts";
 
-/** Something that somebody should look at, in one sentence, and where. */
+/** A problem that a person should look into, in one sentence, with its place. */
 export interface Need {
   readonly what:
     | "stuck"
@@ -20,11 +20,11 @@ export interface Need {
     | "waiting";
   readonly level: "bad" | "warn";
   readonly text: string;
-  /** The page of the console that tells more. */
+  /** The page of the console with the details. */
   readonly page: string;
 }
 
-/** What is looked at to tell what needs somebody. */
+/** The data from which problems are found. */
 export interface Standing {
   /** The lane whose first tasks have waited longest. */
   readonly oldest: { readonly lane: string; readonly seconds: number } | undefined;
@@ -42,9 +42,9 @@ export interface Standing {
 /** A minute of waiting is nothing to write home about. */
 const longSeconds = 60;
 
-/** What somebody should look at, the worst first. */
+/** The problems that a person should look into, the worst first. */
 export function attentionOf(standing: Standing): Need[] {
-  // What a group says is not said twice.
+  // Skips what a group already says.
   const { oldest } = standing;
   const isSaid = standing.stuck.some(({ lane }) => lane !== null && lane === oldest?.lane);
   const rest = isSaid ? { ...standing, oldest: undefined } : standing;
@@ -54,7 +54,7 @@ export function attentionOf(standing: Standing): Need[] {
 /** What only time or more workers help against. */
 const isWarning = ({ reason }: Pick<StuckGroup, "reason">): boolean => reason === "ready_too_long";
 
-/** One sentence a group. Dead letters are counted in a line of their own. */
+/** One sentence per group. Dead letters are counted in a line of their own. */
 function stuckOf(groups: Standing["stuck"], level: Need["level"]): Need[] {
   return groups
     .filter((group) => group.reason !== "dead_letter" && isWarning(group) === (level === "warn"))

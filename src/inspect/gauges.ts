@@ -12,7 +12,7 @@ import type { StuckGroup } from "./stuck/stuck-group.ts";
 
 const levels = { closed: 0, half_open: 1, open: 2 };
 
-/** What only the database knows, read when somebody asks for it. While it does not answer, just that is told. */
+/** Gauges that only the database knows, read on each scrape. While it does not answer, only that is reported. */
 export async function readGauges(kernel: Kernel): Promise<Readings["values"]> {
   const { db } = kernel;
   try {
@@ -44,7 +44,7 @@ function countOf(groups: readonly StuckGroup[], reason: StuckReason): number {
   return groups.reduce((sum, group) => sum + (group.reason === reason ? group.count : 0), 0);
 }
 
-/** All that is measured: by this process since it began, and by the database at this moment. */
+/** All metrics: of this process since its start, and of the database at present. */
 export async function readAll(kernel: Kernel): Promise<Readings> {
   const own = kernel.telemetry.meters.read();
   return { ...own, values: { ...own.values, ...(await readGauges(kernel)) } };

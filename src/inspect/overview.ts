@@ -15,10 +15,10 @@ import { attentionOf, type Need } from "./attention.ts";
 import { countInstances } from "./counts.ts";
 import { findStuck, summary } from "./stuck/find-stuck.ts";
 
-/** How everything stands, in a few numbers. */
+/** The overview of a Pawl, in a few numbers. */
 export interface Overview {
   readonly at: Date;
-  /** Instances that are under way, and how those stand that are not. What people and crowds are asked is not counted. */
+  /** Open instances, and the counts of the others by category, without samples and crowd jobs. */
   readonly inFlight: number;
   readonly done: number;
   /** Ended in a failure, or failed and not recovered yet. */
@@ -28,15 +28,15 @@ export interface Overview {
   /** How long the longest waiting task has been ready, in milliseconds; null when none is. */
   readonly oldestReadyMs: number | null;
   readonly openBreakers: number;
-  /** Samples that wait in queues for somebody to take them. */
+  /** Samples that wait in queues to be assigned. */
   readonly peopleWaiting: number;
   readonly workers: { readonly alive: number; readonly silent: number };
   readonly outbox: { readonly pending: number; readonly dead: number; readonly oldestMs: number | null };
-  /** What somebody should look at, the worst first. */
+  /** The problems that a person should look into, the worst first. */
   readonly needs: readonly Need[];
 }
 
-/** How everything stands. Reads small tables, heads of indexes and sums of deltas, however much there is. */
+/** Reads the overview from small tables, heads of indexes and sums of deltas, for any amount of data. */
 export async function showOverview(kernel: Kernel): Promise<Overview> {
   const { db } = kernel;
   const own = [...kernel.lifecycles.values()].filter(({ name }) => !isInternal(name));
@@ -86,7 +86,7 @@ export async function showOverview(kernel: Kernel): Promise<Overview> {
 
 type Totals = Pick<Overview, "inFlight" | "done" | "failed" | "discarded">;
 
-/** How many stand in a state, and what that comes to. */
+/** The instance count of a state, and its category. */
 export interface StandingCount {
   readonly lifecycle: string;
   readonly state: string;
@@ -94,7 +94,7 @@ export interface StandingCount {
   readonly comesTo: keyof Totals;
 }
 
-/** What a live view follows: how many stand where, and how far the instances are that somebody looks at. */
+/** The data of a live view: instance counts by state, and the progress of the instances on screen. */
 export async function showStanding(
   kernel: Kernel,
   ids: readonly string[],
@@ -126,7 +126,7 @@ function totalsOf(
   return totals;
 }
 
-/** What standing in a state comes to, also in one that only an earlier definition knew. */
+/** The category of a state, including states that only an earlier definition has. */
 function standingOf(lifecycle: LifecycleModel | undefined, name: string): keyof Totals {
   const state = lifecycle?.states.get(lifecycle.renamed[name] ?? name);
   if (state?.builtIn === true) return state.name === discarded ? "discarded" : "failed";

@@ -1,4 +1,4 @@
-/** A message that a broker gave up on, as far as it tells. */
+/** A message that a broker dead-lettered, with the data of its headers. */
 export interface BrokerDeadMessage {
   /** The broker by which it goes back, as the outbox calls it. */
   readonly broker: string;
@@ -17,7 +17,7 @@ export interface BrokerDeadMessage {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
-  /** It may have been here before: whoever had it then may have written it down. */
+  /** It may have been delivered before, and stored then. */
   readonly redelivered: boolean;
 }
 
@@ -50,7 +50,7 @@ export const requeuesHeader = "pawl-requeues";
 /** Followed by the name of the broker. */
 export const requeuePrefix = "pawl.requeue/";
 
-/** The broker to which a message takes a dead one back; undefined when it is any other message. */
+/** The broker that a requeued dead message goes to; undefined for any other message. */
 export function requeuedTo(type: string): string | undefined {
   return type.startsWith(requeuePrefix) ? type.slice(requeuePrefix.length) : undefined;
 }

@@ -2,12 +2,12 @@ import type { Aggregate } from "../kernel/move/publish.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { BrokerDeadMessage } from "./broker-dead-message.ts";
 
-/** A message on its way out. */
+/** A message to send. */
 export interface OutboxMessage {
-  /** The same over all attempts: whoever has seen it before may drop it. */
+  /** The same over all attempts: receivers may drop duplicates. */
   readonly id: string;
   readonly type: string;
-  /** What it is about: an instance (its lifecycle's name and its id), or what `pawl.publish` was told. */
+  /** The subject: an instance (lifecycle name and id), or the one given to `pawl.publish`. */
   readonly aggregate: Aggregate;
   /** The payload, as JSON. */
   readonly body: string;
@@ -19,8 +19,8 @@ export interface OutboxMessage {
 }
 
 /**
- * Whatever carries messages away. Relays hand it one message after the other of each aggregate, and messages of different
- * aggregates at the same time.
+ * Sends messages. Relays pass it the messages of each aggregate one after the other, and those of different aggregates
+ * at the same time.
  */
 export interface Broker {
   readonly name: string;
@@ -29,8 +29,8 @@ export interface Broker {
   /** Whether messages of this type are for it. */
   takes(type: string): boolean;
   /**
-   * Comes back when the message is safe with whoever it was sent to. What it throws is an attempt that failed: a
-   * `PermanentError` is the last one, a `TransientError` may say when to come again. `BrokerAway` was no attempt.
+   * Resolves when the receiver has the message. A throw is a failed attempt: a `PermanentError` is the last one, a
+   * `TransientError` may say when to retry. `BrokerAway` is no attempt.
    */
   publish(message: OutboxMessage): Promise<void>;
   /** For how long, as far as it knows, nothing can be sent at all; 0 when it can be tried. */
@@ -49,10 +49,13 @@ export class BrokerAway extends Error {
   }
 }
 
-/** Where messages lie that a broker gave up on. */
+/** A queue with the messages that a broker dead-lettered. */
 export interface DeadLetterSource {
   readonly name: string;
-  /** Hands them over, one by one, until it is stopped. A message is taken away only when `keep` has come back. */
+  /**
+   * Passes the messages to `keep`, one by one, until it is stopped. A message is deleted only after `keep` has
+   * resolved.
+   */
   open(given: {
     readonly keep: (died: BrokerDeadMessage) => Promise<void>;
     /** Rejects while the database that `keep` writes to cannot be reached. */

@@ -21,8 +21,8 @@ const patienceMs = 60_000;
 const nobody: Decider = { actor: null, reason: null };
 
 /**
- * Requeues or discards dead messages, each once; gives back how many. As everything that is said of a message, it is said
- * under the lease of its shard, which a relay may have for a moment.
+ * Requeues or discards dead messages, each once; returns how many. Requires the lease of their shards, which a relay
+ * may hold for a moment.
  */
 export async function decideDead(
   kernel: Kernel,

@@ -9,15 +9,15 @@ import { requeuedTo } from "./broker-dead-message.ts";
 import type { RelaySettings } from "./settings.ts";
 import type { MessageOutcome, ReadyMessage } from "./store/outbox.ts";
 
-/** A broker that does not settle by itself is not waited for much longer. */
+/** The time after which a broker that does not settle is no longer waited for. */
 const patienceMs = 500;
 const errorLength = 2_000;
-/** For a broker that is away and does not say for how long. */
+/** The pause for a broker that is unreachable and names none. */
 const awayPauseMs = 1_000;
 /** How often a message is tried again that no broker takes. */
 const unroutedPauseMs = 60_000;
 
-/** Hands messages to their brokers and tells what became of them. */
+/** Sends messages with their brokers and returns the outcomes. */
 export class Delivery {
   readonly #kernel: Kernel;
   readonly #settings: RelaySettings;
@@ -38,7 +38,7 @@ export class Delivery {
     return this.#stopping;
   }
 
-  /** What became of some messages could not be written down yet: nothing is leased before, or it would be sent again. */
+  /** Outcomes of earlier messages are not stored yet: no message is leased until then, or it would be sent again. */
   get isUnsettled(): boolean {
     return this.#unsettled > 0;
   }
@@ -59,14 +59,14 @@ export class Delivery {
       try {
         return awayMsOf(broker) > 0;
       } catch {
-        return false; // Its messages fail of it, each for itself, and are counted.
+        return false; // Each message fails on its own, and is counted.
       }
     });
   }
 
   /**
-   * Sends a batch: the messages of one aggregate one after the other, each when the one before it is confirmed, those of
-   * different aggregates at once. What is not on its way by `sendUntil` is left as it is, and not spoken of.
+   * Sends a batch: the messages of one aggregate one after the other, each after the confirmation of the one before,
+   * those of different aggregates at the same time. Messages not sent by `sendUntil` have no outcome.
    */
   async send(messages: readonly ReadyMessage[], sendUntil: number): Promise<MessageOutcome[]> {
     const outcomes: MessageOutcome[] = [];
@@ -98,7 +98,7 @@ export class Delivery {
       if (awayMs > 0) throw new BrokerAway(`Broker \`${broker.name}\` is not available.`, { retryAfterMs: awayMs });
       const confirmed = confirmedInTime(broker, messageFor(row));
       if (faults !== undefined) {
-        confirmed.catch(() => {}); // It is waited for below; until then a failure of it is nobody's.
+        confirmed.catch(() => {}); // Awaited below; the handler prevents an unhandled rejection until then.
         await faults.at("relay.afterPublish");
       }
       await confirmed;
@@ -151,7 +151,7 @@ function takes(broker: Broker, type: string): boolean {
   return compute("hook_failed", `\`takes\` of the broker \`${broker.name}\``, () => broker.takes(type));
 }
 
-/** Its error is reported once, not with every look at it. */
+/** Its error is reported once. */
 function unroutedOutcome({ id, message_type, unrouted }: ReadyMessage): MessageOutcome {
   const error = unrouted ? null : cleanText(`No broker accepts messages of type \`${message_type}\`.`, errorLength);
   return { id, what: "unrouted", error, pauseMs: unroutedPauseMs, letter: null };
@@ -181,7 +181,7 @@ function messageFor(row: ReadyMessage): OutboxMessage {
   };
 }
 
-/** The broker's own word, or none in time: a link can die without a sound. */
+/** The broker's result, or a timeout: a link can die silently. */
 async function confirmedInTime(broker: Broker, message: OutboxMessage): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {

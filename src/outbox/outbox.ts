@@ -6,11 +6,11 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { decideDead } from "./dead-messages.ts";
 import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "./views/outbox.ts";
 
-/** How far behind the relays are. */
+/** The backlog of the relays. */
 export interface OutboxLag {
-  /** Messages that are to be sent; a hundred thousand at most are counted. */
+  /** Messages to send; counted up to a hundred thousand. */
   readonly pending: number;
-  /** Messages that were given up and wait for a decision. */
+  /** Dead messages that wait for a decision. */
   readonly dead: number;
   /** Messages of types that no broker takes. They wait for one that does, hold up nothing, and count as no lag. */
   readonly unrouted: number;
@@ -49,11 +49,14 @@ export interface StoredMessage {
 export interface MessageFilter {
   readonly status?: MessageView["status"] | readonly MessageView["status"][];
   readonly type?: string;
-  /** At most so many; 100 unless given, 1,000 at most. */
+  /**
+   * The size of a page, at most 1,000.
+   * @default 100
+   */
   readonly limit?: number;
 }
 
-/** Which dead messages are meant. */
+/** Selects dead messages. */
 export type DeadMessages =
   | { readonly id: string | readonly string[] }
   | { readonly type: string }
@@ -61,7 +64,7 @@ export type DeadMessages =
 
 const statuses: readonly MessageView["status"][] = ["pending", "published", "dead", "discarded"];
 
-/** What is in the outbox, and what an operator may do about it: `pawl.outbox`. */
+/** The outbox: lists its messages, and decides about dead ones. `pawl.outbox`. */
 export class Outbox {
   readonly #kernel: Kernel;
 
@@ -70,14 +73,14 @@ export class Outbox {
     this.#kernel = kernel;
   }
 
-  /** How far behind the relays are, in a few numbers. */
+  /** Returns the backlog of the relays. */
   async lag(): Promise<OutboxLag> {
     refuseInside(this.#kernel, "outbox.lag");
     const { pending, dead, unrouted, oldest_age_ms } = await readOutboxLag(this.#kernel.db);
     return { pending, dead, unrouted, oldestPendingMs: oldest_age_ms };
   }
 
-  /** What waits and what was given up, by type. */
+  /** Counts pending and dead messages by type. */
   async status(): Promise<OutboxTypeStatus[]> {
     refuseInside(this.#kernel, "outbox.status");
     const rows = await readOutboxByType(this.#kernel.db);
@@ -90,7 +93,7 @@ export class Outbox {
     }));
   }
 
-  /** Messages, the oldest first: those that are to be sent and the dead ones unless told otherwise. */
+  /** Lists messages, oldest first; by default pending and dead ones. */
   async messages(filter: MessageFilter = {}): Promise<StoredMessage[]> {
     refuseInside(this.#kernel, "outbox.messages");
     const given = checkedOptions(filter, ["status", "type", "limit"], "outbox.messages");
@@ -107,13 +110,13 @@ export class Outbox {
     return (await readMessages(this.#kernel.db, { statuses: wanted, type, limit })).map(storedMessageOf);
   }
 
-  /** Lets dead messages be tried anew, with all their attempts and in their old place; gives back how many. */
+  /** Requeues dead messages with all their attempts, in their old position; returns how many. */
   requeue(which: DeadMessages): Promise<number> {
     refuseInside(this.#kernel, "outbox.requeue");
     return decideDead(this.#kernel, deadFilterOf(which, "outbox.requeue"), "requeue");
   }
 
-  /** Gives dead messages up for good, so that those behind them go on; gives back how many. */
+  /** Discards dead messages, so that those behind them continue; returns how many. */
   discard(which: DeadMessages): Promise<number> {
     refuseInside(this.#kernel, "outbox.discard");
     return decideDead(this.#kernel, deadFilterOf(which, "outbox.discard"), "discard");

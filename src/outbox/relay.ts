@@ -11,21 +11,21 @@ const promoteAtOnce = 500;
 const pruneAtOnce = 1_000;
 const pruneEveryMs = 60_000;
 
-/** What a relay has done since it began. */
+/** The counts of a relay since its start. */
 export interface RelayCounts {
   published: number;
   failed: number;
-  /** Given up. */
+  /** Dead messages. */
   dead: number;
   /** Not tried, since their broker was away. */
   deferred: number;
-  /** Rounds whose lease was gone at their end: their messages are sent again. */
+  /** Rounds that lost their lease: their messages are sent again. */
   leasesLost: number;
 }
 
-/** Sends what is in the outbox, as long as it is not stopped. Any number of relays may do so at once. */
+/** Sends messages of the outbox until it is stopped. Any number of relays may run at the same time. */
 export class Relay {
-  /** New at each start, so that no other relay is ever taken for this one. */
+  /** New at each start, so that relays are never confused. */
   readonly id = `relay-${hostname()}-${process.pid}-${randomBytes(4).toString("hex")}`;
   readonly counts: Readonly<RelayCounts>;
   readonly #counts: RelayCounts = { published: 0, failed: 0, dead: 0, deferred: 0, leasesLost: 0 };
@@ -37,7 +37,7 @@ export class Relay {
   readonly #poll: NodeJS.Timeout;
   readonly #onStopped: () => void;
   #stopping = false;
-  /** Somebody hinted while all hands were busy: there may be more than they have seen. */
+  /** A hint came while all slots were busy: there may be more messages than they have read. */
   #hinted = false;
   #promotedAt = Number.NEGATIVE_INFINITY;
   #prunedAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +54,7 @@ export class Relay {
     this.#look();
   }
 
-  /** Begins nothing more, waits for what is on its way, and gives its shards back. */
+  /** Stops leasing, waits for messages in progress, and releases its shards. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#delivery.stop();
@@ -75,7 +75,10 @@ export class Relay {
     this.#hands.add(hand);
   }
 
-  /** Rounds until one finds nothing. Whoever finds something calls one more hand: they grow with the work. */
+  /**
+   * Runs rounds until one finds nothing. Each round that finds messages starts one more slot, so concurrency grows with
+   * the work.
+   */
   async #work(): Promise<void> {
     try {
       while (!this.#stopping && !this.#delivery.isAway() && !this.#delivery.isUnsettled) {
@@ -88,7 +91,7 @@ export class Relay {
         } else if (!this.#hinted) return;
       }
     } catch (error) {
-      // The next look comes with the poll; what is still leased here lapses.
+      // The next poll tries again; leases that are still held lapse.
       this.#settings.onFailure(error);
     }
   }
@@ -104,7 +107,7 @@ export class Relay {
     if (failure !== undefined) this.#settings.onFailure(new Error(failure.error!));
   }
 
-  /** What is looked after between rounds: pauses that are over, and what was sent long ago. */
+  /** Housekeeping between rounds: ends pauses, and prunes sent messages. */
   async #tend(): Promise<void> {
     const now = performance.now();
     if (now - this.#promotedAt >= this.#settings.pollMs) {

@@ -13,15 +13,15 @@ import {
   shardCount,
 } from "./store/outbox.ts";
 
-/** What a round did; `held` is false when its lease was gone at the end, and its messages are sent again. */
+/** The result of a round; `held` is false if the lease was lost: its messages are sent again. */
 export interface Round {
   readonly outcomes: readonly MessageOutcome[];
   readonly held: boolean;
 }
 
 /**
- * One round of a relay: leases shards, reads what is to be sent in them, publishes it outside any transaction, and writes
- * down what was confirmed under the same lease. Undefined when there was nothing to lease.
+ * One round of a relay: leases shards, reads their messages, publishes them outside any transaction, and stores the
+ * confirmations under the same lease. Undefined if there was nothing to lease.
  */
 export async function relayRound(
   kernel: Kernel,
@@ -39,7 +39,7 @@ export async function relayRound(
     const messages = await readReadyMessages(kernel.db, lease.shards, settings.batch);
     outcomes = await delivery.send(messages, begun + settings.sendWithinMs);
   } catch (error) {
-    await settle(kernel, lease, outcomes).catch(() => {}); // What was thrown first says more; the lease will lapse.
+    await settle(kernel, lease, outcomes).catch(() => {}); // The first error says more; the lease will lapse.
     throw error;
   }
   const isOver = () => delivery.isStopping && performance.now() >= begun + settings.leaseMs;
@@ -47,9 +47,9 @@ export async function relayRound(
 }
 
 /**
- * Writes down what became of messages, again and again until the database answers: each word lost is a message sent twice.
- * The lease holds for as long as no other relay has taken its shards, also past its time. A relay that is stopped waits for
- * no longer than the lease.
+ * Stores outcomes of messages, and retries until the database answers: each lost outcome is a message sent twice. The
+ * lease holds until another relay takes its shards, even when it is overdue. A relay that is stopped waits no longer
+ * than the lease.
  */
 async function settleWhenAnswered(
   kernel: Kernel,
@@ -76,8 +76,8 @@ async function settleWhenAnswered(
 }
 
 /**
- * Records what became of messages, and gives their shards back. False when the lease was lost: then another relay sends
- * them again. Recorded twice it changes nothing: after a lost reply the caller repeats it.
+ * Stores outcomes of messages, and releases their shards. False if the lease was lost: then another relay sends them
+ * again. Idempotent, so that the caller can repeat it after a lost reply.
  */
 async function settle(kernel: Kernel, lease: ShardLease, outcomes: readonly MessageOutcome[]): Promise<boolean> {
   const { held } = await settleMessages(kernel.db, lease.token, outcomes, followersAtOnce);

@@ -8,19 +8,37 @@ import type { Broker } from "./broker.ts";
 export interface RelayOptions {
   /** Where messages go. Each goes to the first broker of the list that takes its type. */
   readonly brokers: readonly Broker[];
-  /** How many messages are sent together; 100 unless given. */
+  /**
+   * The number of messages per batch.
+   * @default 100
+   */
   readonly batch?: number;
-  /** How often it looks for messages that nobody hinted at; `"1s"` unless given. */
+  /**
+   * How often it polls for messages without a hint.
+   * @default "1s"
+   */
   readonly pollInterval?: Duration;
-  /** How many batches are on their way at once; 4 unless given. */
+  /**
+   * How many batches are sent at the same time.
+   * @default 4
+   */
   readonly concurrency?: number;
-  /** How often a message is tried and how long it rests in between; 20 times within about an hour unless given. */
+  /**
+   * The attempts per message and their delays.
+   * @default 20 attempts within about an hour
+   */
   readonly retry?: RetryPolicy;
-  /** For how long the messages of an aggregate are this relay's to send; long enough for its brokers unless given. */
+  /**
+   * How long this relay owns the messages of an aggregate.
+   * @default long enough for its brokers
+   */
   readonly leaseDuration?: Duration;
-  /** How long messages are kept that were sent; `"7d"` unless given, `null` keeps them for ever. */
+  /**
+   * How long sent messages are kept; `null` keeps them.
+   * @default "7d"
+   */
   readonly retention?: Duration | null;
-  /** Hears of what could not be sent, once a batch, and of what went wrong around it. */
+  /** Called with errors of messages, once per batch, and of the relay itself. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -31,7 +49,7 @@ export interface RelaySettings {
   readonly concurrency: number;
   readonly retry: RetryPolicy;
   readonly leaseMs: number;
-  /** By our own clock, from before the lease was asked for: what is not on its way by then is left to the next round. */
+  /** By our own clock, from before the lease was requested: messages not sent by then are left to the next round. */
   readonly sendWithinMs: number;
   readonly keepMs: number | null;
   readonly onFailure: (error: unknown) => void;
@@ -40,7 +58,7 @@ export interface RelaySettings {
 const standardRetry: RetryPolicy = { maxAttempts: 20, backoff: exponential({ first: "1s", cap: "5m" }) };
 const shortestLeaseMs = 15_000;
 const longestLeaseMs = 10 * 60_000;
-/** For what comes after the last confirm: writing it down. */
+/** The time left to store the outcomes after the last confirmation. */
 const marginMs = 1_000;
 
 const known = [

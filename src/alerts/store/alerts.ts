@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** An alert in the hands of somebody who tells it. */
+/** An alert that a process is delivering. */
 export interface TakenAlert {
   readonly id: string;
   readonly cause: string;
@@ -45,19 +45,19 @@ export function takeAlerts(
       alert.message, alert.details, pawl.ms(alert.at) as at_ms, alert.attempts, to_json(alert.told) as told`);
 }
 
-/** What became of telling an alert. */
+/** The outcome of a delivery. */
 export interface Told {
   readonly id: string;
   readonly attempts: number;
-  /** Sinks that have it, or will never take it. */
+  /** Sinks that received it, or have given up on it. */
   readonly told: readonly string[];
   readonly error: string | null;
   readonly retryAfterMs: number;
 }
 
 /**
- * Notes it, unless another process has claimed it meanwhile. It is settled when every sink is that a process has declared
- * within `aliveMs`.
+ * Records the outcome, unless another process has claimed the alert meanwhile. It is settled when every sink is that a
+ * process has declared within `aliveMs`.
  */
 export async function markTold(db: Executor, told: Told, aliveMs: number): Promise<void> {
   await db.rows(sql`
@@ -86,7 +86,7 @@ export async function settleAbandoned(db: Executor, aliveMs: number, limit: numb
     update pawl.alerts as alert set due_at = null from abandoned where alert.id = abandoned.id`);
 }
 
-/** Forgets what was said long ago. */
+/** Deletes alerts that were delivered long ago. */
 export async function pruneAlerts(db: Executor, keepMs: number, limit: number): Promise<number> {
   const rows = await db.rows(sql`
     delete from pawl.alerts where id in (

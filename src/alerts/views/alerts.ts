@@ -4,11 +4,13 @@ import { type Executor, sql } from "../../store/port/db.ts";
 export interface UndeliveredAlertsView {
   /** How long the oldest of them has waited; null when there is none. */
   readonly oldest_age_ms: number | null;
-  /** What the sinks of that one said. */
+  /** The errors of the sinks, for that alert. */
   readonly error: string | null;
 }
 
-/** The oldest alert that waits for a sink which failed. Alerts in a process without sinks were never tried, and do not count. */
+/**
+ * The oldest alert that waits for a failed sink. Alerts in a process without sinks were never tried, and do not count.
+ */
 export async function readUndeliveredAlerts(db: Executor): Promise<UndeliveredAlertsView> {
   const [oldest] = await db.rows<UndeliveredAlertsView>(sql`
     with clock as materialized (select pawl.now() as now)

@@ -4,12 +4,12 @@ import type { Family } from "../crowd-lifecycles.ts";
 import type { JobData } from "../data.ts";
 import { tellFinished } from "../hooks.ts";
 
-/** How long a posting with rejections stays: for as long as Mechanical Turk lets a requester override them. */
+/** How long a posting with rejections is kept: as long as Mechanical Turk lets a requester override them. */
 export const retentionWithRejections = "30d";
 
 /**
- * The crowd is told that a job has ended; only when that has succeeded is it known when what the job leaves at the
- * marketplace is deleted: until then somebody may want to read it there, or take a rejection back.
+ * Calls the crowd's hook of a finished job. Only after it has succeeded is the deletion of the postings scheduled:
+ * until then, the hook may read them, and a rejection can be overridden.
  */
 export function concludeJob(family: Family) {
   return async (work: Effect<JobData>): Promise<void> => {

@@ -4,7 +4,7 @@ import { listOf, number, recordSchema, text } from "../../definition/schema/reco
 import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
 import type { DisposalData } from "../data.ts";
 
-/** What a job leaves at the marketplace, until it is deleted there: a while after the job's end, or when somebody says so. */
+/** Deletes the postings of a job at the marketplace: some time after the job's end, or by a call. */
 export function disposalOf(family: Family) {
   return lifecycle(`pawl_disposal_${family.crowd.name}`, {
     data: recordSchema<DisposalData>({ crowd: text, remotes: listOf(text), afterMs: number }),

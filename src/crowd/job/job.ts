@@ -20,9 +20,9 @@ const ended = recordSchema<Ended>({
 });
 
 /**
- * One question to a crowd. It waits in `running` and looks at the marketplace whenever something may have happened: it is
- * told of a submission, one of its submissions was decided, or nobody has said anything for a while. What comes while it
- * looks makes it look again. So there is one flow for all that comes in, and one at a time.
+ * One question to a crowd. It waits in `running` and syncs with the marketplace whenever something may have happened: a
+ * notification of a submission, a decision about one, or a timeout. Events during a sync cause another one. So all
+ * changes go through one flow, one at a time.
  */
 export function jobOf(family: Family) {
   const there = { uses: breakerName(family), retry: marketRetry };
@@ -92,11 +92,11 @@ export function jobOf(family: Family) {
       closed: { final: "failure" },
       failed: { on: { close: { ...close, guard: wasPublished }, ...heard } },
     },
-    onParentEnd: "close", // Nobody waits for the answer any more.
+    onParentEnd: "close", // The asking instance has ended.
   });
 }
 
-/** Time is counted from the look that found it to be up, by the clock of the database, and is the same over all attempts. */
+/** Time counts from the sync that found the job overdue, by the database's clock, so it is the same in all attempts. */
 function aimOf({ crowd }: Family, { places }: Wanted, now: string): JobData["aim"] {
   if (places !== null) return { places, until: null };
   return { places: null, until: new Date(Date.parse(now) + durationMs(crowd.lifetime, "lifetime")).toISOString() };

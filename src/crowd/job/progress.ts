@@ -1,31 +1,31 @@
-/** How a crowd job stands: what came in, what was decided about it, and what may still come. */
+/** The counts of a crowd job: submissions, decisions, and what can still come in. */
 export interface Standing {
-  /** Approved submissions that are wanted. */
+  /** The number of approved submissions requested. */
   readonly wanted: number;
   readonly approved: number;
   /** Rejected, or discarded here. */
   readonly rejected: number;
   /** Approved by the marketplace although they were to be rejected: they are paid, and do not count. */
   readonly refused: number;
-  /** Came in, and not decided. */
+  /** Submitted, and not decided. */
   readonly undecided: number;
   /** How many may submit in all, by the marketplace. */
   readonly places: number;
   /** How many have. */
   readonly submitted: number;
-  /** Nobody can begin any more, and nobody is at it. */
+  /** No new worker can begin, and none is working. */
   readonly settled: boolean;
-  /** A posting was deleted at the marketplace: somebody there wants no more. */
+  /** A posting was deleted at the marketplace, by a person there. */
   readonly gone: boolean;
   readonly rejectionReopens: boolean;
   readonly maxPlaces: number;
-  /** Its time can be prolonged once more. */
+  /** Its time can be extended once more. */
   readonly mayProlong: boolean;
-  /** Nobody waits for the answer. */
+  /** The asking instance has ended. */
   readonly closing: boolean;
 }
 
-/** What is to be done about it. */
+/** What to do next. */
 export type Progress =
   | { readonly kind: "wait" }
   | { readonly kind: "widen"; readonly places: number }
@@ -35,14 +35,14 @@ export type Progress =
   | { readonly kind: "close" };
 
 /**
- * What becomes of a crowd job: too many rejections want more places, time that is up with places left wants more time, and
- * when all is there and decided it is finished. The same standing has the same progress, for ever.
+ * Decides how a crowd job continues: many rejections require more places, an expired posting with open places is
+ * extended, and when everything is submitted and decided the job is finished. Pure: equal counts give equal progress.
  */
 export function progressOf(standing: Standing): Progress {
   const { wanted, approved, rejected, refused, undecided, places, submitted, settled } = standing;
   const atRest = settled && undecided === 0;
   if (standing.closing) return atRest ? { kind: "close" } : { kind: "wait" };
-  // A rejected place may open again by itself; that of a submission that was paid does not.
+  // A rejected place may reopen by itself; the place of a paid submission does not.
   const useless = refused + (standing.rejectionReopens ? 0 : rejected);
   const missing = standing.gone ? 0 : Math.max(0, useless - (places - wanted));
   if (missing > 0 && places + missing <= standing.maxPlaces) return { kind: "widen", places: places + missing };

@@ -2,7 +2,7 @@ import type { Effect, Step } from "../../definition/language/step.ts";
 import type { Family } from "../crowd-lifecycles.ts";
 import type { JobData } from "../data.ts";
 
-/** Lets nobody new begin. Who has begun may still submit, and is decided and paid. */
+/** Closes postings: no new worker can begin. Work that has begun may still be submitted, and is decided and paid. */
 export function closeThere(family: Family) {
   return async (step: Step<JobData, { closed_there: undefined }>) => {
     await closeAll(family, step);

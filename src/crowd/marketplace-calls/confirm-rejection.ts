@@ -5,8 +5,8 @@ import type { SubmissionData } from "../data.ts";
 type Outcomes = { confirmed: undefined; overridden: undefined };
 
 /**
- * Asks the marketplace once more what became of a rejection: a requester may have overridden it by hand, which no
- * notification says.
+ * Reads the state of a rejected submission: a requester may have overridden the rejection by hand, without a
+ * notification.
  */
 export function confirmRejection({ marketplace }: Family) {
   return async (step: Step<SubmissionData, Outcomes>) => {

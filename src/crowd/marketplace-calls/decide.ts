@@ -7,8 +7,8 @@ import type { SubmissionData, Verdict } from "../data.ts";
 type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
 
 /**
- * Tells the marketplace what was decided, and adopts what is decided there: where somebody came before, that stands, and
- * the difference is kept. The job hears of it with the outcome, and looks how far it is.
+ * Sends the decision to the marketplace and adopts the one that is in force there: an earlier decision wins, and the
+ * difference is recorded. The job receives the outcome and syncs.
  */
 export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wanted) {
   return async (step: Step<SubmissionData, Outcomes<Wanted>>): Promise<Go<Wanted | "overruled", undefined>> => {
@@ -16,7 +16,7 @@ export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wan
     const feedback = step.data.feedback ?? (verdict === "rejected" ? "It was rejected." : null);
     const found = await family.marketplace.decide(submission, { verdict, feedback }, step);
     step.send(family.job, { id: step.parent!.id }, "progress");
-    // In a later attempt, or after a recovery, it may well have been us: the reply to an earlier one was lost.
+    // In a later attempt, or after a recovery, the decision may be ours: an earlier reply was lost.
     step.set({ auto: there !== null || (found.already && step.attempt === 1 && retried !== true) });
     if (found.verdict === "approved") step.set({ label: await labelOf(family, step.data) });
     if (found.verdict === verdict) return step.go(verdict);
@@ -25,7 +25,7 @@ export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wan
   };
 }
 
-/** What its check failed over has no label yet. What is approved is one, where it fits its form. */
+/** A submission whose check failed has no label yet. An approved one gets a label if it matches its schema. */
 async function labelOf({ crowd }: Family, { label, answer }: SubmissionData): Promise<Json | null> {
   return label ?? (await fitsSchema(crowd, answer)).label ?? null;
 }

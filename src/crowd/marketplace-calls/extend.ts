@@ -6,9 +6,9 @@ import { CannotExtend, type Extension } from "../marketplace.ts";
 import { post } from "./publish.ts";
 
 /**
- * Gives the newest of the job's postings more places, or more time. How many it has is what the marketplace says
- * afterwards, so that nothing drifts. One that can never have so many gets another beside it, closed to whoever has
- * submitted before.
+ * Adds places or time to the newest posting of a job. The marketplace returns the number of places, so counts cannot
+ * drift. If a posting can never have that many, another one is published, which excludes workers who have submitted
+ * before.
  */
 export function extendThere(family: Family) {
   return async (step: Step<JobData, { extended: undefined }>) => {
@@ -48,7 +48,7 @@ async function extend(
   }
 }
 
-/** The same aim has the same token, whoever tries to reach it. */
+/** The same aim has the same token, in every process and attempt. */
 function tokenOf(job: string, places: number, until: string | null): string {
   return createHash("sha256").update(`${job} ${places} ${until}`).digest("hex").slice(0, 48);
 }

@@ -15,7 +15,7 @@ export function publishThere(family: Family) {
   };
 }
 
-/** Publishes what a step wants to have published, for the job that the step belongs to. */
+/** Publishes a posting for the job that the step belongs to. */
 export function post(
   { crowd, marketplace }: Family,
   step: { readonly id: string; readonly idempotencyKey: string; readonly signal: AbortSignal },

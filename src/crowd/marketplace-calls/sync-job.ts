@@ -17,8 +17,8 @@ type Known = ReadonlyMap<string, Child<Submission>>;
 const mostText = 512 * 1024;
 
 /**
- * Looks at the marketplace: takes in what nobody has seen yet, whatever was decided about it there, tells submissions what
- * was decided about them, and says what becomes of the job. However often it is done, a submission is taken in once.
+ * Syncs a job with the marketplace: starts an instance for each new submission, whatever its state there, sends
+ * decisions to existing ones, and decides how the job continues. Repeating it starts no submission twice.
  */
 export function lookThere(family: Family) {
   return async (step: LookStep) => {
@@ -65,7 +65,7 @@ function takeIn(
   }
 }
 
-/** Where a submission stays until it is told; everywhere else it finds out by itself. */
+/** States in which a submission waits for an event; in all others it reads the marketplace itself. */
 const waitsForDecision: ReadonlySet<string> = new Set(["pending_approval", "errored", "failed"]);
 
 function arrived(one: RemoteSubmission, crowd: string, content: Json): SubmissionData {
@@ -108,7 +108,7 @@ function countsOf(children: readonly Child<Submission>[]): { approved: number; r
   };
 }
 
-/** The marketplace approved it although it was to be rejected: it is paid, and its label is no answer. */
+/** The marketplace approved it although Pawl rejected it: it is paid, and its label does not count. */
 function isRefusedHere({ state, data }: Child<Submission>): boolean {
   return state === "approved" && data.conflict?.wanted === "rejected";
 }
@@ -136,7 +136,7 @@ function outcomeOf(family: Family, step: LookStep, progress: Progress, children:
 
 function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reason: string | null): Ended {
   const approved = children.filter((child) => child.state === "approved" && !isRefusedHere(child));
-  // What a person approved though it does not fit its form is paid, and says nothing.
+  // A submission that a person approved although it does not match its schema is paid, and has no label.
   const labels = approved.map(({ data }) => data.label).filter((label) => label !== null);
   const { consensus, agreement } = conclude(labels, crowd.form);
   const told = JSON.stringify(labels).length > mostText ? [] : labels;

@@ -15,19 +15,19 @@ export interface MemoryJob extends RemoteJob {
   readonly form: JsonSchema;
 }
 
-/** What a worker of a `memoryMarketplace` has taken on, and what became of it. */
+/** The assignment of a worker of a `memoryMarketplace`, and its outcome. */
 export interface MemoryAssignment {
   readonly id: string;
   readonly job: string;
   readonly worker: string;
   readonly status: "accepted" | "returned" | "abandoned" | "submitted" | "approved" | "rejected";
-  /** What was submitted; null before. */
+  /** The worker's input; null before the submission. */
   readonly answer: Json;
-  /** What the worker was told. */
+  /** The feedback for the worker. */
   readonly feedback: string | null;
 }
 
-/** A job as it is kept: times are those of the marketplace's clock, in milliseconds. */
+/** A stored job: times are those of the marketplace's clock, in milliseconds. */
 export interface KeptJob {
   readonly id: string;
   readonly posting: Posting;
@@ -49,7 +49,7 @@ export interface KeptAssignment {
   submittedMs: number;
 }
 
-/** The jobs of a marketplace and what time does to them: whatever is asked for is given as it is by now. */
+/** The jobs of a marketplace. Every read first applies what is due by the clock. */
 export class MemoryJobs {
   readonly now: () => number;
   readonly #reopens: boolean;
@@ -102,7 +102,7 @@ export class MemoryJobs {
     return found;
   }
 
-  /** What was submitted under this id, decided or not. */
+  /** The submission with this id, decided or not. */
   submission(id: string): KeptAssignment {
     const found = this.findAssignment(id);
     if (found !== undefined && isSubmitted(found)) return found;
@@ -156,7 +156,7 @@ export class MemoryJobs {
     };
   }
 
-  /** Whoever is past the time for the work has abandoned it, and what nobody decided is approved in the end. */
+  /** Work that is overdue is abandoned, and undecided submissions are approved after a time. */
   #letTimePass(job: KeptJob): void {
     const now = this.now();
     const approvedAfterMs = durationMs(job.posting.crowd.approvedAfter, "approvedAfter");

@@ -18,22 +18,22 @@ export class MemoryWorkers {
     this.#jobs = jobs;
   }
 
-  /** The jobs that somebody may begin on, the oldest first. */
+  /** The jobs on which a worker can begin, oldest first. */
   openJobs(): MemoryJob[] {
     return this.#shown().filter((job) => job.open);
   }
 
-  /** What an instance of Pawl has published and not disposed of, the oldest first. */
+  /** The jobs that an instance of Pawl has published and not deleted, oldest first. */
   jobsOf(owner: string): MemoryJob[] {
     return this.#shown().filter((job) => job.owner === owner);
   }
 
-  /** An assignment as it is by now. */
+  /** The current state of an assignment. */
   assignment(id: string): MemoryAssignment {
     return assignmentOf(this.#assignment(id, "shown"));
   }
 
-  /** A worker begins; what is given back is the id of the assignment, and of its submission later. */
+  /** Begins work; returns the id of the assignment, which is also that of its submission. */
   accept(job: string, worker: string): string {
     const wish = `Worker ${JSON.stringify(worker)} cannot start job ${job}`;
     if (typeof worker !== "string" || worker === "") throw refusedWorker(wish, "a worker needs an id, a string");
@@ -49,7 +49,7 @@ export class MemoryWorkers {
     return this.#jobs.take(found, worker).id;
   }
 
-  /** The worker hands in an answer, which nobody checks here. */
+  /** Submits an answer, which is not validated here. */
   submit(assignment: string, answer: Json): void {
     const held = this.#held(assignment, "submitted");
     held.status = "submitted";
@@ -57,7 +57,7 @@ export class MemoryWorkers {
     held.submittedMs = this.#jobs.now();
   }
 
-  /** Accepts and submits at once; gives back the id of the submission. */
+  /** Accepts and submits at once; returns the id of the submission. */
   work(job: string, worker: string, answer: Json): string {
     const id = this.accept(job, worker);
     this.submit(id, answer);
@@ -69,7 +69,7 @@ export class MemoryWorkers {
     this.#held(assignment, "returned").status = "returned";
   }
 
-  /** The worker's time is up, as it is by itself after the crowd's `workTime`. */
+  /** Ends the worker's time, as happens after the crowd's `workTime`. */
   abandon(assignment: string): void {
     this.#held(assignment, "abandoned").status = "abandoned";
   }

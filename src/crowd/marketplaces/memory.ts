@@ -18,11 +18,20 @@ import { isSubmitted, MemoryJobs, submissionOf } from "./memory-jobs.ts";
 import { MemoryWorkers } from "./memory-workers.ts";
 
 export interface MemoryMarketplaceOptions {
-  /** What time it is, in milliseconds; the computer's clock unless given. */
+  /**
+   * Returns the current time in milliseconds.
+   * @default the system clock
+   */
   readonly now?: () => number;
-  /** A rejected submission frees its place. False unless given: on Mechanical Turk it never does. */
+  /**
+   * Whether a rejected submission frees its place; on Mechanical Turk it never does.
+   * @default false
+   */
   readonly rejectionReopens?: boolean;
-  /** A job published with fewer places can never have as many as this; 10 on Mechanical Turk. No limit unless given. */
+  /**
+   * The places from which on a job that was published with fewer cannot be extended; 10 on Mechanical Turk.
+   * @default no limit
+   */
   readonly staysBelow?: number;
 }
 
@@ -33,7 +42,10 @@ export type MarketplaceCall = Exclude<keyof Marketplace, "title" | "can" | "sand
 export interface MarketplaceFault {
   readonly before?: Error;
   readonly after?: Error;
-  /** How many calls fail so; 1 unless given. */
+  /**
+   * How many calls fail this way.
+   * @default 1
+   */
   readonly times?: number;
 }
 
@@ -59,7 +71,7 @@ export class MemoryMarketplace implements Marketplace {
   readonly title = "the in-memory marketplace";
   readonly can: Capabilities;
   readonly workers: MemoryWorkers;
-  /** What was paid beyond rewards. */
+  /** Payments in addition to rewards. */
   readonly bonuses: Bonus[] = [];
   readonly #jobs: MemoryJobs;
   readonly #staysBelow: number;
@@ -76,7 +88,7 @@ export class MemoryMarketplace implements Marketplace {
     this.workers = new MemoryWorkers(this.#jobs);
   }
 
-  /** Lets the next calls of one kind fail, before or after they are done. */
+  /** Makes the next calls of one kind fail, before or after they take effect. */
   fail(call: MarketplaceCall, { before, after, times = 1 }: MarketplaceFault): void {
     if (typeof this[call] !== "function") {
       throw new PawlError("option_invalid", `market.fail: a marketplace has no call ${JSON.stringify(call)}.`);
@@ -87,7 +99,7 @@ export class MemoryMarketplace implements Marketplace {
     this.#faults.push({ call, ...(before && { before }), ...(after && { after }), left: times });
   }
 
-  /** Approves what was rejected, as a requester can do by hand on Mechanical Turk; no notification says so. */
+  /** Overrides a rejection, as a requester can do by hand on Mechanical Turk, without a notification. */
   overrideRejection(submission: string): void {
     const one = this.#jobs.submission(submission);
     if (one.status === "rejected") one.status = "approved";
@@ -121,7 +133,7 @@ export class MemoryMarketplace implements Marketplace {
 
   jobs(after: string | undefined, call: MarketplaceContext): Promise<{ jobs: RemoteJob[]; next?: string }> {
     return this.#answer("jobs", call, () => {
-      // Ids rise with time, so a page begins where the last one ended, also when that job is gone by now.
+      // Ids rise with time, so a page begins after the last id even if its job is gone.
       const rest = this.#jobs.list().filter((job) => after === undefined || job.id > after);
       const page = rest.slice(0, pageSize);
       const jobs = page.map((job) => this.#jobs.show(job));
@@ -205,7 +217,7 @@ export class MemoryMarketplace implements Marketplace {
 
   async end(): Promise<void> {}
 
-  /** Does what was asked, unless it is to fail before, or its reply is to be lost. */
+  /** Performs the call, unless a fault is planted before it, or for its reply. */
   async #answer<T>(name: MarketplaceCall, { signal }: MarketplaceContext, act: () => T): Promise<T> {
     signal.throwIfAborted();
     const fault = this.#faults.find((one) => one.call === name && one.left > 0);

@@ -5,16 +5,16 @@ import { type AnyQueue, type LabelSchema, queue } from "../../definition/queue.t
 import { isSchema } from "../../definition/read/read.ts";
 import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 
-/** The most that a queue takes: a crowd itself says how many places a job may have. */
+/** The maximum of a queue: a crowd sets the number of places itself. */
 const mostSlots = 100;
 const mostTries = 1_000;
 
-/** The queue in which the jobs of a crowd are handed out to Pawl's own people. */
+/** The queue that assigns the jobs of a crowd to Pawl's own labelers. */
 export function queueNameOf(crowd: AnyCrowd): string {
   return `crowd-${crowd.name}`;
 }
 
-/** The queues of crowds that are published among Pawl's own people, beside those that are `declared`. */
+/** The queues of crowds on the marketplace `people`, in addition to those `declared`. */
 export function queuesOfCrowds(crowds: readonly AnyCrowd[], declared: readonly AnyQueue[]): AnyQueue[] {
   return crowds.map((crowd) => {
     const name = queueNameOf(crowd);
@@ -36,7 +36,7 @@ export function queuesOfCrowds(crowds: readonly AnyCrowd[], declared: readonly A
   });
 }
 
-/** Takes what a schema takes and keeps it as it was filled in: the crowd reads it by the same schema once more. */
+/** Validates by a schema but keeps the input as it was entered: the crowd validates it by the same schema again. */
 function asFilledIn(label: LabelSchema): LabelSchema {
   if (!isSchema(label)) return label;
   const standard = label["~standard"];

@@ -19,11 +19,11 @@ import { jobName } from "../names.ts";
 import { queueNameOf } from "./people-queues.ts";
 
 /**
- * Pawl's own people as a marketplace, under the name `people`: a job is a sample in the queue of its crowd
- * (`crowd-receipts` for the crowd `receipts`), its places are the sample's slots, and its workers are labelers, who ask for
- * work with `pawl.people.next("crowd-receipts", "ada")`. Who is rejected may correct it, and if he lets that expire, his
- * place goes to others. A lead may decide by hand, and what nobody decides is approved in the end. Nobody is paid. A job
- * that is disposed of is gone for the crowd; its sample and labels stay until they are pruned.
+ * Pawl's own labelers as a marketplace, under the name `people`: a job is a sample in the queue of its crowd
+ * (`crowd-receipts` for the crowd `receipts`), its places are the sample's slots, and its workers are labelers, who get
+ * work with `pawl.people.next("crowd-receipts", "ada")`. A labeler can correct a rejected submission; if that expires,
+ * the place reopens for others. A lead may decide by hand, and undecided submissions are approved after a time. There
+ * are no payments. A deleted job is gone for the crowd; its sample and labels stay until they are pruned.
  */
 export function peopleMarketplace(queues: readonly AnyQueue[], postings: () => Postings): Marketplace {
   return new PeopleMarketplace(
@@ -38,7 +38,7 @@ const states = ["open", "withdrawn"] as const;
 class PeopleMarketplace implements Marketplace {
   readonly title = "Pawl's own people";
   readonly can = { rejectionReopens: true, bonus: false };
-  /** There when the first call comes: a Pawl is made of its crowds, and people are a part of it. */
+  /** Set before the first call: a Pawl is created with its crowds, and people are a part of it. */
   readonly #open: () => Postings;
   readonly #queues: readonly string[];
 
@@ -148,7 +148,7 @@ class PeopleMarketplace implements Marketplace {
 
   async end(): Promise<void> {}
 
-  /** A job that is not disposed of; a sample that has ended is one that was. */
+  /** A job that is not deleted; a sample that has ended counts as a deleted one. */
   async #find(id: string): Promise<PostedSample | undefined> {
     const found = await this.#postings.find(id);
     return found?.state === "open" || found?.state === "withdrawn" ? found : undefined;

@@ -4,7 +4,9 @@ import { recordSchema, text } from "../../definition/schema/record-schema.ts";
 import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
 import type { BonusData } from "../data.ts";
 
-/** A bonus on its way to a worker. Its key is the submission's, so it is paid once however often it is asked for. */
+/**
+ * Pays a bonus to a worker. Its key derives from the submission's, so it is paid once however often it is requested.
+ */
 export function bonusOf(family: Family) {
   return lifecycle(`pawl_bonus_${family.crowd.name}`, {
     data: recordSchema<BonusData>({ crowd: text, submission: text, worker: text, amount: text, reason: text }),

@@ -10,12 +10,12 @@ import { submissionWork } from "../hooks.ts";
 type Told = { readonly feedback: string | null };
 type Outcomes = { approve: Told; reject: Told; hold: undefined };
 
-/** The longest that a marketplace tells a worker. */
+/** The maximum length of a message to a worker. */
 const longestFeedback = 1_000;
 
 /**
- * Looks at what came in: that it is a label, and whether the crowd's own check takes it. What does not fit its form is for
- * a person to decide, since the worker may have done nothing wrong.
+ * Validates a submission: first its schema, then the crowd's own check. A submission that does not match its schema
+ * waits for a person to decide, since it may not be the worker's fault.
  */
 export function review({ crowd }: Family) {
   return async (step: Step<SubmissionData, Outcomes>) => {

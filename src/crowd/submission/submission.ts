@@ -30,7 +30,7 @@ export function submissionOf(family: Family) {
     set: ({ payload }: { payload: Told }) => ({ feedback: payload.feedback, problem: null, retried: false }),
   } as const;
   const reject = { ...approve, to: "rejecting" } as const;
-  // The marketplace has decided meanwhile: what it says is adopted, on the way that any decision goes.
+  // The marketplace decided first: its decision is adopted in the same way as any other.
   const adopt = { set: ({ payload }: { payload: Found }) => ({ there: payload.verdict }) };
   const decided = [
     {
@@ -42,7 +42,7 @@ export function submissionOf(family: Family) {
   ] as const;
   const approved = { to: "approved", after: tellDecided(crowd, "onApproved") } as const;
   const rejected = { to: "rejected", after: tellDecided(crowd, "onRejected") } as const;
-  // A requester can still override a rejection at the marketplace: then the worker is paid, whatever was wanted here.
+  // A requester can still override a rejection at the marketplace: then the worker is paid.
   const overridden = {
     ...approved,
     set: () => ({ auto: true, conflict: { wanted: "rejected", found: "approved" } as const }),
@@ -101,7 +101,7 @@ function problemOf({ reason, error }: { reason: string; error: { message: string
   return error?.message ?? reason;
 }
 
-/** Shortly before the posting may be deleted: until then the marketplace can be asked. */
+/** Shortly before the posting may be deleted: until then, the marketplace can be queried. */
 function confirmAfterMs({ disposeAfter }: Family["crowd"]): number {
   return Math.floor(durationMs(disposeAfter ?? retentionWithRejections, "disposeAfter") * 0.9);
 }

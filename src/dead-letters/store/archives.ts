@@ -1,15 +1,15 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** A dead letter as it goes into an archive: all that is stored of it, as one line of JSON. */
+/** A dead letter as it is archived: all stored columns, as one line of JSON. */
 export interface ArchivableLetter {
   readonly id: string;
   readonly line: string;
-  /** What it looked like: it is removed only as long as it still does. */
+  /** The row as it was read: it is deleted only if it has not changed. */
   readonly status: string;
   readonly created_ms: number;
 }
 
-/** How many dead letters there are, more than `most` of them not counted. */
+/** Counts dead letters, up to `most`. */
 export async function countLetters(db: Executor, most: number): Promise<number> {
   const [counted] = await db.rows<{ letters: number }>(sql`
     select count(*)::int as letters from (select from pawl.dead_letters limit ${most}::int) as few`);
@@ -17,8 +17,8 @@ export async function countLetters(db: Executor, most: number): Promise<number> 
 }
 
 /**
- * The oldest dead letters that were written, or brought back, before a moment, or the oldest whatever their age when there
- * is none: so many at the most, and no more than fit into one file.
+ * The oldest dead letters that were written or restored before a moment, or the oldest of any age if there is none: up
+ * to a number, and up to the size of one file.
  */
 export function readOldestLetters(
   db: Executor,
@@ -41,7 +41,7 @@ export function readOldestLetters(
     order by kept_from, id`);
 }
 
-/** What was written to an archive. */
+/** An archived file. */
 export interface ArchivedFile {
   readonly name: string;
   readonly store: string;
@@ -50,8 +50,8 @@ export interface ArchivedFile {
 }
 
 /**
- * Removes letters that are safe in an archive, those that nobody has decided about meanwhile, and notes where they are and
- * up to when some have gone; gives back how many.
+ * Deletes archived letters that were not decided meanwhile, and records the file and the time up to which letters were
+ * removed; returns how many.
  */
 export async function removeArchived(
   db: Executor,
@@ -88,17 +88,17 @@ export async function removeArchived(
   return removed!.letters;
 }
 
-/** What became of letters that were to come back. */
+/** The outcome of a restore. */
 export interface RestoredLetters {
   /** They are back. */
   readonly restored: number;
-  /** They, or others of the same cause, had never gone or were back already. */
+  /** They, or others with the same cause, were never removed or are restored already. */
   readonly there: number;
   /** The instances that they are about no longer exist. */
   readonly gone: number;
 }
 
-/** Brings letters back as they were. Said twice it changes nothing. */
+/** Restores letters unchanged. Idempotent. */
 export async function restoreLetters(db: Executor, lines: readonly string[]): Promise<RestoredLetters> {
   const [answer] = await db.rows<RestoredLetters>(sql`
     with old as materialized (

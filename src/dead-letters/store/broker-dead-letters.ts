@@ -8,22 +8,24 @@ export interface BrokerLetter {
   readonly broker: string;
   readonly queue: string;
   readonly reason: string;
-  /** What its last reader said of it, if it did; where Pawl itself rejected it, its own reason counts. */
+  /** The error of its last consumer, if any; if Pawl rejected the message, its own reason counts. */
   readonly errorText: string | null;
   /** Identifies it among the messages that Pawl rejected. */
   readonly fingerprint: string;
   readonly deaths: number;
   readonly payloadText: string;
   readonly detailsText: string;
-  /** Tells it from every other: the same is never written twice. */
+  /** Identifies the death: the same one is never stored twice. */
   readonly cause: string;
-  /** What it is about, if its sender says so: our own instance, or anything. */
+  /** The subject that its sender named: an instance of Pawl, or something else. */
   readonly aggregate: { readonly type: string; readonly id: string } | null;
-  /** Of a message without an id that came before: it is written only if nothing with this beginning of a cause is there. */
+  /**
+   * For a message without an id that was delivered before: it is stored only if no letter has a cause with this prefix.
+   */
   readonly unlessThere: string | null;
 }
 
-/** Writes it down; false when that was done before. Only an instance that there is counts as what it is about. */
+/** Stores the letter; false if it is stored already. Only an existing instance counts as its subject. */
 export async function insertBrokerLetter(db: Executor, letter: BrokerLetter): Promise<boolean> {
   const { aggregate } = letter;
   const rows = await db.rows(sql`
@@ -45,7 +47,9 @@ export async function insertBrokerLetter(db: Executor, letter: BrokerLetter): Pr
   return rows.length > 0;
 }
 
-/** Puts the message into the outbox as it was, for the queue that it came from; false when the letter is no longer open. */
+/**
+ * Writes the message to the outbox unchanged, for the queue that it came from; false if the letter is no longer open.
+ */
 export async function requeueBrokerLetter(
   db: Executor,
   letterId: string,

@@ -1,11 +1,11 @@
 import { type Part, part, textArray } from "../../store/port/db.ts";
 
-/** Which open dead letters are meant: those of which all of this is true; null leaves a thing open. */
+/** Selects open dead letters that match all fields; null matches anything. */
 export interface LetterFilter {
   readonly ids: readonly string[] | null;
   readonly lifecycle: string | null;
   readonly kind: string | null;
-  /** The state in which an instance was given up, the event of an after-effect, the type of a message, a broker's queue. */
+  /** The state of a failed instance, the event of an after-effect, the type of a message, or a broker's queue. */
   readonly origin: string | null;
   readonly reason: string | null;
   readonly fingerprint: string | null;
@@ -13,7 +13,7 @@ export interface LetterFilter {
   readonly toMs: number | null;
 }
 
-/** Whether the dead letter `each` is open and meant. A part of the statements that show them and that decide about them. */
+/** Whether the dead letter `each` is open and matches. A part of the statements that list and decide letters. */
 export function isMeant(filter: LetterFilter): Part {
   return part`
     each.status = 'open'

@@ -11,7 +11,7 @@ export interface NewOperation extends Decider {
   readonly filterText: string;
 }
 
-/** Writes it down together with the letters that it is about, as they are found now: what dies later is not part of it. */
+/** Stores it together with its letters, those that match now: later dead letters are not part of it. */
 export async function insertOperation(
   db: Executor,
   operation: NewOperation,
@@ -45,7 +45,7 @@ export async function insertOperation(
   return written!;
 }
 
-/** An operation in the hands of a process. */
+/** An operation that a process has leased. */
 export interface LeasedOperation {
   readonly id: string;
   readonly token: number;
@@ -58,8 +58,8 @@ export interface LeasedOperation {
 }
 
 /**
- * Takes an operation that may go on now, if there is something in it for this process: a requeue takes the definition of
- * what it is about. Whoever dies over it loses it after a while.
+ * Leases an operation that may continue now and has letters for this process: a requeue needs the definition of its
+ * subject. A process that dies loses the lease after a while.
  */
 export async function leaseOperation(
   db: Executor,
@@ -92,7 +92,7 @@ export async function leaseOperation(
   return taken;
 }
 
-/** What is left of it for this process. A statement of its own, after the one that leased it. */
+/** The remaining letters for this process. A statement of its own, after the one that leased it. */
 export async function readLeftLetters(
   db: Executor,
   operation: LeasedOperation,
@@ -109,7 +109,7 @@ export async function readLeftLetters(
   return rows.map((row) => row.id);
 }
 
-/** What became of a letter. */
+/** The outcome of a letter. */
 export interface LetterOutcome {
   readonly letterId: string;
   readonly outcome: string;
@@ -117,8 +117,8 @@ export interface LetterOutcome {
 }
 
 /**
- * Writes down what became of letters, and gives the operation back: for others at once, or when its pace allows. An
- * operation that was aborted meanwhile stays so, and what was done is still told. False when the lease was lost.
+ * Records outcomes of letters, and releases the operation: for others at once, or when its rate allows. An operation
+ * that was aborted meanwhile stays aborted, and the outcomes are still recorded. False if the lease was lost.
  */
 export async function settleOperation(
   db: Executor,
@@ -173,7 +173,7 @@ export async function abortOperation(db: Executor, id: string, { actor, reason }
   return rows.length > 0;
 }
 
-/** Forgets operations that ended long ago. */
+/** Deletes operations that ended long ago. */
 export async function pruneOperations(db: Executor, keepMs: number, limit: number): Promise<number> {
   const rows = await db.rows(sql`
     delete from pawl.operations where id in (

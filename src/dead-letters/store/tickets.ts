@@ -1,6 +1,6 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 
-/** Somebody looks after it; false when it is resolved, or somebody else does. */
+/** Assigns a ticket; false if it is resolved, or assigned to another person. */
 export async function markTaken(db: Executor, letterId: string, actor: string): Promise<boolean> {
   const rows = await db.rows(sql`
     update pawl.tickets
@@ -10,7 +10,7 @@ export async function markTaken(db: Executor, letterId: string, actor: string): 
   return rows.length > 0;
 }
 
-/** Nothing is left to be looked at; false when that was so already. */
+/** Resolves a ticket; false if it was resolved already. */
 export async function markResolved(
   db: Executor,
   letterId: string,
@@ -24,13 +24,13 @@ export async function markResolved(
   return rows.length > 0;
 }
 
-/** A ticket in the hands of somebody who tells of it. */
+/** A ticket that a process is delivering. */
 export interface TicketToTell {
   readonly id: string;
   readonly attempts: number;
 }
 
-/** Takes tickets of which somebody is to be told, each for a while: whoever dies over one loses it then. */
+/** Claims tickets to deliver, each for a while: a process that dies loses them then. */
 export function takeDueTickets(db: Executor, limit: number, heldMs: number): Promise<TicketToTell[]> {
   return db.rows<TicketToTell>(sql`
     with clock as materialized (select pawl.now() as now),
@@ -45,7 +45,7 @@ export function takeDueTickets(db: Executor, limit: number, heldMs: number): Pro
     returning ticket.letter_id::text as id, ticket.attempts`);
 }
 
-/** Notes what came of telling it: null when that is over. */
+/** Records the outcome of a delivery: null when it succeeded. */
 export async function markTicketTold(
   db: Executor,
   { id, attempts }: TicketToTell,

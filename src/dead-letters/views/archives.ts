@@ -9,7 +9,7 @@ export interface ArchiveView {
   readonly created_ms: number;
 }
 
-/** What was archived, the newest first: of letters that stand in it twice, the newer word comes first. */
+/** The archived files, newest first; for letters in several files, the newer file counts. */
 export function readArchives(db: Executor, limit: number): Promise<ArchiveView[]> {
   return db.rows<ArchiveView>(sql`
     select name, store, letters, bytes, sha256, pawl.ms(created_at) as created_ms

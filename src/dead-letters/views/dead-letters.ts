@@ -53,7 +53,7 @@ export function readLettersById(db: Executor, ids: readonly string[]): Promise<D
     order by letter.id`);
 }
 
-/** Open ones that are meant, the oldest first, from the place where the last page ended. */
+/** Open letters that match, oldest first, after the end of the last page. */
 export function readMeantLetters(
   db: Executor,
   filter: LetterFilter,
@@ -70,7 +70,7 @@ export function readMeantLetters(
     order by letter.id`);
 }
 
-/** Open dead letters that were given up in the same place of the same. */
+/** Open dead letters with the same place and error. */
 export interface LetterGroupView {
   readonly fingerprint: string;
   readonly lifecycle: string;
@@ -98,7 +98,7 @@ export function readLetterGroups(db: Executor, filter: LetterFilter, limit: numb
     order by count(*) desc, each.fingerprint limit ${limit}::int`);
 }
 
-/** How many were written at or after the moment that an id stands for; more than `most` are not counted. */
+/** Counts letters from the moment of an id on, up to `most`. */
 export async function countLettersFrom(db: Executor, firstId: string, most: number): Promise<number> {
   const [counted] = await db.rows<{ letters: number }>(sql`
     select count(*)::int as letters from (

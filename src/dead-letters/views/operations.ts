@@ -14,7 +14,7 @@ export interface OperationView {
   readonly ended_ms: number | null;
   readonly aborted_by: string | null;
   readonly abort_reason: string | null;
-  /** How many came to what; those that are left are not among them. */
+  /** Counts by outcome, without the remaining letters. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** The first few that did not go as they were to. */
   readonly refusals: readonly { readonly letter: string; readonly outcome: string; readonly note: string | null }[];

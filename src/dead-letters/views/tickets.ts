@@ -1,7 +1,7 @@
 import { type Executor, part, sql } from "../../store/port/db.ts";
 
 export interface TicketView {
-  /** The id of the dead letter that it is about. */
+  /** The id of its dead letter. */
   readonly id: string;
   readonly status: "open" | "taken" | "resolved";
   readonly opened_ms: number;
@@ -30,7 +30,7 @@ export interface TicketPage {
   readonly limit: number;
 }
 
-/** Tickets that want somebody, the oldest first. */
+/** Tickets, oldest first. */
 export function readTickets(db: Executor, page: TicketPage): Promise<TicketView[]> {
   return db.rows<TicketView>(sql`
     select ${columns}

@@ -9,11 +9,11 @@ type Values = ReadonlyMap<string, unknown>;
 
 export interface Sender {
   readonly visitor: Principal;
-  /** A command on this machine, which acts for whom it says: it is given no name of its own. */
+  /** A command on this machine, which may name any actor: it has no name of its own. */
   readonly isLocal: boolean;
 }
 
-/** The arguments of a request: of its path, of its query or body, and what is known of who sends it. */
+/** The arguments of a request: from its path, its query or body, and its sender. */
 export async function readArguments(
   context: Context,
   route: Route,
@@ -33,7 +33,10 @@ export async function readArguments(
   return { ...args, ...Object.fromEntries(inPath) };
 }
 
-/** What was given, each of its kind. Unknown names are refused: a misspelt filter must not list everything. */
+/**
+ * The given arguments, each converted to its kind. Unknown names are refused: a misspelt filter must not list
+ * everything.
+ */
 export function checkedArguments(what: string, takes: Takes, given: Values): Readonly<Record<string, unknown>> {
   const args: Record<string, unknown> = {};
   for (const [name, value] of given) {
@@ -45,10 +48,10 @@ export function checkedArguments(what: string, takes: Takes, given: Values): Rea
   return args;
 }
 
-/** The names of what tells a request from every other one, so that the same twice happens once. */
+/** The names of the idempotency key of a request. */
 export const repeatKeys = ["idempotencyKey", "dedupeKey"];
 
-/** `Idempotency-Key` says it for every route in the same way. */
+/** Every route accepts the header `Idempotency-Key`. */
 function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, given: Map<string, unknown>): void {
   const key = context.req.header("idempotency-key");
   if (key === undefined || method === "get") return;
@@ -59,14 +62,14 @@ function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, gi
     throw invalid("`Idempotency-Key` is not supported for jobs: ended jobs are deleted. Send `key` in the body.");
 }
 
-/** A service and an admin may act for others, and say for whom; all else is done in one's own name. */
+/** A service and an admin may act for others, and name them; everyone else acts under their own name. */
 function actorOf({ name, role }: Principal, given: unknown): unknown {
   if (given === undefined || given === null || given === name) return name;
   if (role === "service" || role === "admin") return given;
   throw new PawlError("not_allowed", `\`actor\` must be ${name}: the role ${role} cannot act for others.`);
 }
 
-/** A labeler works as themselves. Who may label for others says for whom. */
+/** A labeler works under their own name. Others who may label must name the labeler. */
 function boundLabeler(visitor: Principal, given: unknown): unknown {
   const self = labelerIn(visitor);
   if (self !== undefined && given !== undefined && given !== null && given !== self)

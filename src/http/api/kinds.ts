@@ -2,7 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import { list, suggest } from "../../definition/read/fault.ts";
 import type { Schema } from "./schema.ts";
 
-/** A query holds texts alone: the schema says what is meant by them. */
+/** A query has only texts: the schema says how to convert them. */
 export function fromText(name: string, schema: Schema, values: readonly string[]): unknown {
   if (schema.type === "array") return values.flatMap((value) => value.split(",")).filter((value) => value !== "");
   if (values.length > 1) throw invalid(`\`${name}\` is given more than once.`);
@@ -13,7 +13,7 @@ export function fromText(name: string, schema: Schema, values: readonly string[]
   return (kinds.includes("number") || kinds.includes("integer")) && isNumber ? Number(value) : value;
 }
 
-/** Refuses what is of another kind than the schema says. What is inside of it, the call knows better. */
+/** Refuses a value of another kind than the schema says. Its content is checked by the call. */
 export function checkKind(name: string, schema: Schema, value: unknown): void {
   if (value === null || value === undefined) return;
   const kinds = kindsOf(schema);
@@ -39,7 +39,7 @@ export function checkKind(name: string, schema: Schema, value: unknown): void {
 export function toMoment(name: string, { format }: Schema, value: unknown): unknown {
   if (format !== "date-time") return value;
   const moment = new Date(value as string);
-  // The database knows other first and last days than JavaScript does; nobody means either.
+  // The database supports other first and last days than JavaScript; both are refused.
   const isUsual = moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999;
   if (!isUsual) throw invalid(`\`${name}\` must be a time such as 2026-01-31T12:00:00Z.`);
   return moment;

@@ -26,14 +26,17 @@ export function mountRoutes(app: Hono, pawl: Pawl, options: MountOptions): void 
   mountRefusals(app);
 }
 
-/** A path that is known by another method says by which. It comes last: it would answer for all of them. */
+/**
+ * A path with another method is answered with 405 and the allowed methods. Registered last, since it matches all of
+ * them.
+ */
 function mountRefusals(app: Hono): void {
   const known = [...routes.map(({ method, path }) => ({ method, path: `/api${path}` })), ...otherOperations];
   const paths = [...new Set(known.map(({ path }) => path))].filter((path) => path.startsWith("/api/"));
-  // Those with fewer names come first: `/dead-letters/preview` is no id.
+  // Paths with fewer parameters come first: `/dead-letters/preview` is no id.
   for (const path of paths.sort((one, other) => namesIn(one).length - namesIn(other).length)) {
     const methods = known.filter((one) => one.path === path).map(({ method }) => method.toUpperCase());
-    // Whoever can get something can ask for its headers alone.
+    // HEAD is allowed wherever GET is.
     const allow = (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
     app.all(placeOf(path), (context) => {
       context.header("allow", allow);
@@ -63,7 +66,7 @@ async function answer(pawl: Pawl, context: Context, route: Route, options: Mount
     const isRead = route.method === "get" && route.waits !== true;
     answered = (await (isRead ? withReadLimits(pawl, options.limits?.reads, call) : call())) ?? null;
   } catch (error) {
-    // What ends with the caller is no failure of ours, and is reported to nobody.
+    // An error because the caller has gone is not a failure of ours, and is not reported.
     if (context.req.raw.signal.aborted) throw new PawlError("not_available", "The client disconnected.");
     if (route.waits === true && options.ends?.aborted === true)
       throw new PawlError("closed", "The server is shutting down.");
@@ -74,7 +77,7 @@ async function answer(pawl: Pawl, context: Context, route: Route, options: Mount
   return context.body(JSON.stringify(answered), 200, { "content-type": "application/json" });
 }
 
-/** What waits ends when its caller is gone, and when the server closes. */
+/** Waiting requests end when the caller is gone, and when the server closes. */
 function signalOf(context: Context, { waits }: Route, { ends }: MountOptions): AbortSignal {
   const { signal } = context.req.raw;
   return waits === true && ends !== undefined ? AbortSignal.any([signal, ends]) : signal;
@@ -86,7 +89,7 @@ function asError(thrown: unknown): Error {
     : broken(`Internal error: a value was thrown that is not an error: ${messageOf(thrown)}.`);
 }
 
-/** What was given to somebody else is unknown to a labeler. */
+/** Another labeler's assignment is reported as unknown. */
 function asOwn(error: Error, id: unknown): Error {
   if (!isPawlError(error, "not_the_assignee")) return error;
   return new PawlError("assignment_unknown", `Assignment ${String(id)} does not exist.`, { assignment: id });

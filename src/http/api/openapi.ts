@@ -25,7 +25,7 @@ const problem = named("Problem", {
   description: "RFC 9457, with the code of the library's error.",
 });
 
-/** What `/api/openapi.json` answers: every route with what it takes and answers, as OpenAPI 3.1. */
+/** The answer of `/api/openapi.json`: every route with its arguments and answers, as OpenAPI 3.1. */
 export function openapi(base = ""): Document {
   const schemas = new Schemas();
   const paths: Record<string, Record<string, Document>> = {};
@@ -151,7 +151,10 @@ function responsesOf(type: string, schema: Schema): Document {
   };
 }
 
-/** What a request must hold in its query or body: who calls is known, and a repeat key may be a header. */
+/**
+ * The required arguments of a request in its query or body: the caller is known, and an idempotency key may be a
+ * header.
+ */
 function requiredOf({ needs = [] }: Route): readonly string[] {
   return needs.filter((name) => !["actor", "labeler", ...repeatKeys].includes(name));
 }

@@ -17,7 +17,7 @@ export interface Route<Name extends string = string, Answer = unknown> {
   readonly tag: Tag;
   readonly summary: string;
   readonly takes?: Takes;
-  /** Of what is not in the path, what cannot be left out; `actor` and `labeler` default to who calls. */
+  /** The required arguments that are not in the path; `actor` and `labeler` default to the caller. */
   readonly needs?: readonly string[];
   /** Values of a name in the path that need another right instead. */
   readonly reserved?: Reserved;
@@ -32,7 +32,7 @@ export interface Route<Name extends string = string, Answer = unknown> {
 type Method = "get" | "post" | "put" | "delete";
 export type Takes = Readonly<Record<string, Schema>>;
 
-/** What a call may need to know besides its arguments. */
+/** The context of a call besides its arguments. */
 export interface Caller {
   /** Aborted when the caller is gone, or the server closes. */
   readonly signal: AbortSignal;
@@ -42,7 +42,7 @@ export interface Caller {
   readonly labeler: string | undefined;
 }
 
-/** The arguments of a call: moments are dates, and what is not needed may be undefined. */
+/** The arguments of a call: moments are dates, and optional ones may be undefined. */
 export type Arguments<Path extends string, T extends Takes, Needs> = {
   readonly [Name in NamesIn<Path>]: string;
 } & { readonly [Name in keyof T as Name extends Needs ? Name : never]: ArgumentOf<T[Name]> } & {

@@ -8,7 +8,7 @@ export interface Schema<out T = unknown> {
   /** For the compiler alone. */
   readonly [type]?: T;
   readonly type?: string | readonly string[];
-  /** Its name among the schemas of the document; without one it stands wherever it is used. */
+  /** Its name among the schemas of the document; a schema without a name is inlined. */
   readonly title?: string;
   readonly format?: string;
   readonly description?: string;
@@ -25,10 +25,10 @@ export interface Schema<out T = unknown> {
 /** The type of the values that a schema describes, as JSON carries them. */
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
-/** A value as it is after its way over the wire: moments are texts. */
+/** A value after its way over the wire: moments are texts. */
 export type Wire<T> = T extends Date
   ? string
-  : T extends Json // What is JSON already, and may be nested for ever.
+  : T extends Json // Any JSON, of any depth.
     ? T
     : T extends readonly (infer One)[]
       ? Wire<One>[]
@@ -103,8 +103,8 @@ export function about<S extends Schema>(schema: S, description: string): S {
 type Optional<T> = { [Key in keyof T]-?: undefined extends T[Key] ? Key : never }[keyof T];
 
 /**
- * An object. With the type of what is answered, the compiler asks for a schema of each of its properties, and for no
- * others: what is shown and what is documented cannot drift apart.
+ * An object. Given the type of the answer, the compiler requires a schema for each of its properties, and for no
+ * others: types and document cannot drift apart.
  */
 export function shape<T>(
   properties: { readonly [Key in keyof T]-?: Schema },

@@ -6,7 +6,7 @@ import type { AnyJob } from "../../definition/job.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { suggest } from "../../definition/read/fault.ts";
 
-/** What a request names, for the calls of `Pawl`, which take lifecycles as values. */
+/** The lifecycles, queues and other values that a request names, as the calls of `Pawl` expect them. */
 export function lifecycleNamed(pawl: Pawl, name: string): AnyLifecycle {
   const found = [...pawl.lifecycles, ...pawl.internalLifecycles].find((one) => one.name === name);
   if (found !== undefined) return found;
@@ -22,7 +22,7 @@ export function lifecycleIfNamed(pawl: Pawl, name: string | undefined): AnyLifec
   return name === undefined ? undefined : lifecycleNamed(pawl, name);
 }
 
-/** What is no job is refused where it is used. */
+/** An unknown job is refused where it is used. */
 export function jobNamed(pawl: Pawl, name: string): AnyJob {
   return lifecycleNamed(pawl, name) as AnyJob;
 }

@@ -1,6 +1,6 @@
 import { about, id, text, whole } from "./schema.ts";
 
-/** Who does it; defaults to who has come in. */
+/** The actor; defaults to the caller. */
 export const actor = {
   actor: about(text, "The actor to record, if a service or an admin acts for others. Defaults to the caller."),
 };
@@ -17,7 +17,7 @@ export const page = {
   after: about(id, "The id of the last item of the previous page."),
 };
 
-/** The last one of the page before, as `Pawl` takes it. */
+/** The last item of the page before, as `Pawl` expects it. */
 export function after(last: string | undefined): { readonly id: string } | undefined {
   return last === undefined ? undefined : { id: last };
 }

@@ -5,12 +5,12 @@ import { about, anything, listOf, text } from "../api/schema.ts";
 import { repeat } from "../api/usual-arguments.ts";
 import { assignment, next, submitted, workMove } from "./answers/people-answer.ts";
 
-/** Whoever labels works as himself; somebody else who may label says for whom. */
+/** A labeler works under their own name; others who may label name the labeler. */
 const labeler = about(text, "The labeler. A labeler's own token sets it.");
 
 const { get, post } = routesOf("Desk");
 
-/** An assignment for who asks: of another labeler's there is not even a word that it exists. */
+/** An assignment for its labeler: that of another labeler is reported as unknown. */
 async function ownAssignment(people: Pawl["people"], id: string, labeler: string | undefined) {
   const found = await people.assignment(id);
   if (labeler === undefined || found.labelerId === labeler) return found;

@@ -33,7 +33,7 @@ import { operation } from "./operations.ts";
 const kind = oneOf("instance", "effect", "message", "broker");
 const letterStatus = oneOf("open", "requeued", "discarded", "archived");
 
-/** Which open letters are meant. */
+/** Selects open letters. */
 const filter = {
   id: listOf(id),
   lifecycle: text,

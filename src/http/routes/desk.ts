@@ -45,7 +45,7 @@ const queue = named(
 
 const draft = shape<DraftAnswer>({ value: anything, at: moment });
 
-/** What a labeler finds at his desk, and what he has entered so far. */
+/** A labeler's desk, with drafts. */
 const { get, put } = routesOf("Desk");
 
 export const ownWorkRoutes = [

@@ -49,8 +49,8 @@ function ofInstance<
 }
 
 /**
- * The calls without their types: what a definition would let the compiler check is checked at run time for a client by
- * name, as it is for every call.
+ * The calls without their types: for a client by name, what the compiler would check is checked at run time, as for
+ * every call.
  */
 interface Untyped {
   start(lifecycle: AnyLifecycle, options: object): Promise<unknown>;

@@ -18,7 +18,7 @@ import {
 import { actor, cause, page } from "../api/usual-arguments.ts";
 import type { OperationAnswer, TicketAnswer } from "../contract.ts";
 
-/** A decision about many dead letters, and how far it is. */
+/** A decision about many dead letters, and its progress. */
 export const operation = named(
   "Operation",
   shape<OperationAnswer>({

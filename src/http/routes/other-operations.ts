@@ -23,13 +23,16 @@ export interface OtherOperation {
   readonly operation: string;
   readonly tag: string;
   readonly summary: string;
-  /** The right that is needed; null where whoever comes is answered. */
+  /** The required right; null if none. */
   readonly may: "look" | null;
   readonly inPath?: Readonly<Record<string, string>>;
   readonly inQuery?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
   readonly repeats?: true;
-  /** JSON unless said otherwise. */
+  /**
+   * The media type.
+   * @default JSON
+   */
   readonly type?: string;
   readonly answers: Schema;
 }

@@ -45,5 +45,5 @@ type Rows = (typeof rows)[number];
 
 export type RouteName = Rows["name"];
 
-/** What the operation of this name answers. */
+/** The answer of the operation with this name. */
 export type AnswerOf<Name extends RouteName> = TypeOf<Extract<Rows, { readonly name: Name }>["answer"]>;

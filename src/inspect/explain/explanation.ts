@@ -15,11 +15,11 @@ export interface Explanation {
   readonly waitingFor: readonly WaitingFor[];
   /** What happens next without a person or an event from outside; null when nothing does. */
   readonly next: NextAutomaticStep | null;
-  /** What has to happen first, while nothing happens by itself (`next` is null), in plain English; null otherwise. */
+  /** What has to happen first, if nothing happens by itself (`next` is null), in plain English; null otherwise. */
   readonly idle: string | null;
-  /** Why nothing will move it until somebody acts; null while something will. */
+  /** Why it does not move until a person acts; null if it will move. */
   readonly stuck: Stuck | null;
-  /** What it failed of, its budget of failures, and what a recovery would do; null where a newer definition decides that. */
+  /** Its error, its budget of failures, and what a recovery would do; null if a newer definition decides that. */
   readonly recovery: RecoveryExplanation | null;
   /** State, waits, next or idle, stuck and recovery in plain English. */
   readonly sentences: readonly string[];
@@ -40,7 +40,7 @@ interface Wait {
 /** A task in its lane. */
 interface LaneWait extends Wait {
   readonly lane: string;
-  /** The attempt that runs, or that comes next; from 1. */
+  /** The current or next attempt, counted from 1. */
   readonly attempt: number;
   /** How many attempts it has; null where that is not known. */
   readonly maxAttempts: number | null;
@@ -68,7 +68,7 @@ interface RunningWait extends LaneWait {
 /** A task: ready for a worker, scheduled for later, or running. */
 export type TaskWait = ReadyWait | ScheduledWait | RunningWait;
 
-/** One thing that an instance waits for, by its kind. */
+/** One cause of waiting, by its kind. */
 export type WaitingFor =
   /** The step of a state that works. */
   | ({ readonly kind: "step" } & TaskWait)
@@ -76,7 +76,7 @@ export type WaitingFor =
   | ({ readonly kind: "recovery"; readonly target: string | null } & TaskWait)
   /** An after-effect, or events on their way to other instances. */
   | ({ readonly kind: "effect"; readonly event: string | null } & TaskWait)
-  /** Events that may be sent to it. `end` is the timer that ends the wait; null: it waits for ever. */
+  /** Events that can be sent to it. `end` is the timer that ends the wait; null: it waits for ever. */
   | ({ readonly kind: "events"; readonly events: readonly string[]; readonly end: WaitEnd | null } & Wait)
   /** A timeout or a deadline, in a state that does not wait for events alone. */
   | ({ readonly kind: "timer"; readonly timer: "timeout" | "deadline"; readonly event: string } & Wait)
@@ -124,7 +124,7 @@ export type WaitingFor =
   /** A process with the definition that moved it last, or a newer one. */
   | ({ readonly kind: "newer_definition"; readonly definition: number; readonly process: number } & Wait);
 
-/** What ends a wait for events by itself. */
+/** The timer that ends a wait for events. */
 export interface WaitEnd {
   readonly timer: "timeout" | "deadline";
   readonly event: string;
@@ -146,7 +146,7 @@ export type NotClaimed =
       readonly reason: "breaker";
       readonly breaker: string;
       readonly state: "open" | "half_open";
-      /** Whether a person holds it open, and who: it does not close by itself. */
+      /** Whether a person forced it open, and who: it does not close by itself. */
       readonly held: boolean;
       readonly actor: string | null;
       /** When it lets a first probe through; null unless that is scheduled. */
@@ -180,7 +180,7 @@ export type StuckReason =
   | "ready_too_long"
   /** What was due has not run: probably no process runs maintenance for it. */
   | "overdue"
-  /** It failed for good: a person must decide about its dead letter. */
+  /** It failed permanently: a person must decide about its dead letter. */
   | "dead_letter"
   /** The instance keeps refusing its release. */
   | "release_refused"

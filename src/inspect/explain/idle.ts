@@ -1,6 +1,6 @@
 import type { NotClaimed, TaskWait, WaitingFor } from "./explanation.ts";
 
-/** What has to happen before an instance that waits in this way moves, where nothing happens by itself; behind "until". */
+/** What has to happen before an instance with this wait moves, if nothing happens by itself; follows "until". */
 export function idleUntil(wait: WaitingFor): string {
   switch (wait.kind) {
     case "step":

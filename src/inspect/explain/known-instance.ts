@@ -28,7 +28,7 @@ export interface KnownInstance {
 
 const sampleLifecycle = "pawl_sample";
 
-/** Reads it: ten statements at most, whatever its state, and each probes indexes. */
+/** Reads an instance with all data for its explanation: ten statements at most, in any state, each by indexes. */
 export async function readKnown(kernel: Kernel, row: InstanceRow): Promise<KnownInstance> {
   const waits = (await readWaits(kernel.db, row.id)) ?? gone(row);
   const lifecycle = isNewer(kernel, row) ? undefined : kernel.lifecycles.get(row.lifecycle);

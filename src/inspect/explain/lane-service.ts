@@ -10,8 +10,8 @@ import { readWorkers } from "../../views/tasks/workers.ts";
 import type { NotClaimed } from "./explanation.ts";
 
 /**
- * Why tasks that are ready in these lanes have not been claimed: first what an operator can change, then what ends
- * without one. Four statements at most, however many lanes.
+ * Why ready tasks in these lanes have not been claimed: first what an operator can change, then what ends by itself.
+ * Four statements at most, for any number of lanes.
  */
 export async function whyNotClaimed(
   kernel: Kernel,

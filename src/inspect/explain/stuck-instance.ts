@@ -3,7 +3,7 @@ import type { StuckAfter } from "../../kernel/stuck-after.ts";
 import type { NotClaimed, Stuck, StuckReason, WaitingFor } from "./explanation.ts";
 import type { KnownInstance } from "./known-instance.ts";
 
-/** Why nothing will move an instance, by what it waits for; null while something will. `findStuck` finds by the same rules. */
+/** Why an instance does not move by itself, by its waits; null if it will. `findStuck` uses the same rules. */
 export function stuckBy(known: KnownInstance, waitingFor: readonly WaitingFor[]): Stuck | null {
   const { waits, row } = known;
   for (const wait of waitingFor) {
@@ -71,7 +71,7 @@ function reasonOf(known: KnownInstance, wait: WaitingFor): StuckReason | undefin
   }
 }
 
-/** Whether what it waits for may move it without a decision by a person and without an event from outside. */
+/** Whether the awaited thing may move it without a decision by a person and without an event from outside. */
 function movesByItself({ sample, waits }: KnownInstance, wait: WaitingFor): boolean {
   switch (wait.kind) {
     case "step":

@@ -2,7 +2,7 @@ import { ended, shownTime } from "../../definition/decide/explain.ts";
 import type { LastAttempt, TaskProgress, WaitingTask } from "../../views/move/waits.ts";
 import type { NotClaimed, TaskWait } from "./explanation.ts";
 
-/** What is known of a task. */
+/** The known data of a task. */
 interface KnownTask {
   /** Such as "Its step". */
   readonly name: string;

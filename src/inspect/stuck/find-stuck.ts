@@ -22,7 +22,7 @@ import { stuckWhenReady } from "../explain/stuck-instance.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 import { sentenceOf } from "./stuck-sentence.ts";
 
-/** Nobody needs to know how many more there are. */
+/** The limit of the count. */
 const mostCounted = 10_000;
 
 /** The same for those who ask often: an overview, measures, alerts. */
@@ -113,7 +113,7 @@ function turnsOf({ lifecycles }: Kernel): ReleaseTurns[] {
   );
 }
 
-/** Of the results that wait, those that no state ahead takes. What a newer definition decides is left to it. */
+/** Waiting results that no later state accepts. Those of newer definitions are left to processes that have them. */
 async function unmatchedResults(kernel: Kernel, bounds: Bounds): Promise<FoundGroup[]> {
   const waiting = await readWaitingResults(kernel.db, bounds);
   return waiting.flatMap(({ definition, failed_from: failedFrom, state, event, ...group }) => {

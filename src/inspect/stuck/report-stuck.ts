@@ -8,14 +8,14 @@ import type { StuckReason } from "../explain/explanation.ts";
 import { findStuck, summary } from "./find-stuck.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 
-/** How often one of all processes looks. */
+/** The interval of the check, over all processes. */
 const everyMs = 30_000;
-/** A cause that comes and goes within this time is one cause. */
+/** A cause that comes and goes within this time counts as one. */
 const resolvedMs = 5 * 60_000;
 const forgottenMs = 86_400_000;
 const turn = { lifecycle: "pawl", state: "stuck instances" };
 
-/** What has alerts of its own, raised when it happens. */
+/** Reasons with alerts of their own, raised when they happen. */
 const alertedElsewhere: ReadonlySet<StuckReason> = new Set([
   "dead_letter",
   "definition_fault",
@@ -24,7 +24,7 @@ const alertedElsewhere: ReadonlySet<StuckReason> = new Set([
   "unassignable",
 ]);
 
-/** The part of maintenance that alerts people to what is stuck: each cause once, until it is resolved. */
+/** The part of maintenance that raises alerts for stuck instances: once per cause, until it is resolved. */
 export function stuckReporter(): Chore {
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   return {
@@ -39,7 +39,7 @@ export function stuckReporter(): Chore {
   };
 }
 
-/** Alerts people to what is stuck and was not known to be; returns how many alerts that were. */
+/** Raises alerts for new causes of stuck instances; returns how many. */
 export async function reportStuck(kernel: Kernel): Promise<number> {
   const groups = (await findStuck(kernel, summary)).filter(({ reason }) => !alertedElsewhere.has(reason));
   const causes = groups.map((group) => ({

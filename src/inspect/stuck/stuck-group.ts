@@ -22,7 +22,7 @@ export interface StuckGroup {
   readonly instances: readonly StuckInstance[];
 }
 
-/** One of them. `pawl.explain` says more. */
+/** A stuck instance. `pawl.explain` says more. */
 export interface StuckInstance {
   readonly id: string;
   readonly lifecycle: string;

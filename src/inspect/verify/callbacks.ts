@@ -39,7 +39,9 @@ export function callbacksWithoutMove(ids: Slice): Statement {
       and move.source = 'callback' and callback.id is null`;
 }
 
-/** What came in time and was waited for is never kept as late, nor what came late taken as if it had not. */
+/**
+ * A callback that came in time and was expected is never stored as late, and a late one never as if it were in time.
+ */
 export function callbacksMisjudged(ids: Slice): Statement {
   return sql`
     select callback.instance_id::text as instance,

@@ -32,7 +32,7 @@ export function childrenAstray(ids: Slice): Statement {
     select id::text as instance, message from judged where message is not null order by id`;
 }
 
-/** Whoever stands in a join that is to be told something has a check that waits, or has refused what it was told. */
+/** An instance in a join with a pending notification has a check that waits, or has refused the notification. */
 export function joinsForgotten(ids: Slice): Statement {
   return sql`
     with joins as materialized (

@@ -6,7 +6,7 @@ interface Slice {
   readonly upTo: string;
 }
 
-/** Every message that came with a move is one that the move counted. */
+/** Every message of a move is one that the move counted. */
 export function messagesWithoutMove(ids: Slice): Statement {
   return sql`
     select message.aggregate_id as instance,
@@ -60,7 +60,7 @@ export function messagesOutOfOrder(ids: Slice): Statement {
       and waiting.unrouted_at is null`;
 }
 
-/** A message waits only as long as there is one before it to wait for. */
+/** A message waits only while there is one before it to wait for. */
 export function messagesBehindNothing(): Statement {
   return sql`
     select null as instance,

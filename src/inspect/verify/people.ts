@@ -2,7 +2,7 @@ import { isRestricted } from "../../people/store/queues.ts";
 import { part, type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
-/** What is kept beside assignments says what they say: where they stand, whose slot they hold, and their label. */
+/** Rows of assignments agree with their instances: their state, their slot, and their label. */
 export function assignmentsAstray(ids: Slice): Statement {
   return sql`
     with judged as (
@@ -58,7 +58,10 @@ const noneIsLeft = part`
       )
   ) end`;
 
-/** A sample has the slots that it counts, none of them open when it is not, and nobody's label twice; and is not forgotten. */
+/**
+ * A sample has the slots that it counts, none of them open if it is closed, no labeler's label twice, and is not
+ * forgotten.
+ */
 export function samplesAstray(ids: Slice): Statement {
   return sql`
     with judged as (

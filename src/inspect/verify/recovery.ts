@@ -1,7 +1,7 @@
 import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
-/** What failed is to be recovered, or was given up with a dead letter: nothing stays failed without anybody knowing. */
+/** A failure is recovered or has a dead letter: nothing stays failed unnoticed. */
 export function failuresForgotten(ids: Slice): Statement {
   return sql`
     select instance.id::text as instance,
@@ -27,7 +27,7 @@ export function failuresForgotten(ids: Slice): Statement {
       and (failing.at <= (select pruned.up_to from pawl.pruned as pruned where pruned.what = 'dead_letters')) is not true`;
 }
 
-/** An instance has one open dead letter at most: what it failed of last. */
+/** An instance has one open dead letter at most: for its last failure. */
 export function lettersInExcess(): Statement {
   return sql`
     select letter.instance_id::text as instance,
@@ -38,7 +38,7 @@ export function lettersInExcess(): Statement {
     limit 1000`;
 }
 
-/** Somebody is wanted for every dead letter that waits for a decision, and for no other one. */
+/** Every open dead letter has an open ticket, and no other one has. */
 export function ticketsAstray(): Statement {
   return sql`
     select letter.instance_id::text as instance,

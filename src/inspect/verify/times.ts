@@ -2,8 +2,8 @@ import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
 /**
- * What is due comes first: nobody moves on past a timer whose time was over. Less than an hour says nothing, since a move
- * that was decided in time may take that long to be written, when it has a hook.
+ * Timers that are due come first: no instance moves past an overdue timer. Less than an hour is allowed, since a move
+ * that was decided in time may take that long to be written if it has a hook.
  */
 export function timersPassedOver(ids: Slice): Statement {
   return sql`
@@ -17,7 +17,7 @@ export function timersPassedOver(ids: Slice): Statement {
       and move.at > timer.due_at + interval '1 hour'`;
 }
 
-/** A deadline that has come has come by its time, and is then over. */
+/** A deadline fires at its time, once. */
 export function deadlinesEarly(ids: Slice): Statement {
   return sql`
     select instance.id::text as instance,

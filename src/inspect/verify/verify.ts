@@ -8,7 +8,7 @@ import type { Slice } from "./slice.ts";
 import { deadlinesEarly, timersPassedOver } from "./times.ts";
 import { waitsForgotten } from "./waits.ts";
 
-/** Something in the database that cannot be true: an invariant that does not hold, of which instance, and why. */
+/** A violated invariant in the database, with its instance and the details. */
 export interface Violation {
   /**
    * I1 to I11 are those of the fault tests: a known state, one path, no stale holder, messages as the journal has them,
@@ -37,9 +37,15 @@ export interface Violation {
 }
 
 export interface VerifyOptions {
-  /** How many instances are looked at together; 1,000 unless given. */
+  /**
+   * The number of instances per slice.
+   * @default 1,000
+   */
   readonly slice?: number;
-  /** Stop after so many violations; 1,000 unless given. */
+  /**
+   * The number of violations after which it stops.
+   * @default 1,000
+   */
   readonly most?: number;
 }
 
@@ -52,8 +58,8 @@ const firstId = "00000000-0000-0000-0000-000000000000";
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
- * Holds what is stored against what must always be so, slice by slice, without a lock: also while everything runs. Each
- * check is one statement and so sees one moment; what it finds is there to be found again.
+ * Checks the stored data against Pawl's invariants, slice by slice, without a lock, while everything runs. Each check
+ * is one statement and so sees one snapshot; a violation can be found again.
  */
 export async function verify(db: Executor, options: VerifyOptions = {}): Promise<Violation[]> {
   const { slice = 1_000, most = 1_000 } = options;
@@ -63,7 +69,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
       select page.id::text as id
       from (select id from pawl.instances where id > ${after}::uuid order by id limit ${slice}::int) as page
       order by page.id desc limit 1`);
-    // The last slice goes on to the end of all ids: rows without an instance may stand there.
+    // The last slice continues to the end of all ids: rows without an instance may have any id.
     ended = last === undefined;
     const ids = { after, upTo: last?.id ?? lastId };
     for (const [invariant, check] of checks) {
@@ -189,9 +195,9 @@ function instancesElsewhere(ids: Slice): Statement {
 }
 
 /**
- * A worker's move carries the newest claim of its task: one that was made, was not given back, is newer than that of any
- * earlier move, and after which the task was not claimed anew. The last is told by counting, since tokens are in order
- * and times are not: a task begins a new life only when a move puts it into a lane.
+ * A worker's move carries the newest claim of its task: one that exists, was not returned, is newer than that of any
+ * earlier move, and after which the task was not claimed again. The last is checked by counting, since tokens are
+ * ordered and times are not: a task starts over only when a move puts it into a lane.
  */
 function holdersStale(ids: Slice): Statement {
   return sql`
@@ -226,7 +232,7 @@ function holdersStale(ids: Slice): Statement {
     select instance_id::text as instance, message from judged where message is not null order by instance_id`;
 }
 
-/** Every claim counts one attempt on, from 1, unless the one before it was given back unused; and ends in one way. */
+/** Every claim counts one attempt, from 1, unless the one before it was returned unused; and ends in one way. */
 function attemptsOutOfOrder(ids: Slice): Statement {
   return sql`
     with ${kinds}, ${claimsOf(ids)}, ${asksOf(ids)},
@@ -302,7 +308,7 @@ function tasksAstray(ids: Slice): Statement {
     select id::text as instance, message from judged where message is not null order by id`;
 }
 
-/** Whoever runs a task has claimed it, and the task knows which attempt that is. */
+/** The worker of a running task has claimed it, and the task knows which attempt that is. */
 function leasesUnclaimed(ids: Slice): Statement {
   return sql`
     select task.instance_id::text as instance,
@@ -320,7 +326,7 @@ function leasesUnclaimed(ids: Slice): Statement {
     where task.worker is not null and claim.attempt is distinct from task.attempt`;
 }
 
-/** An instance knows its earliest timer, and has none of a visit that is over. */
+/** An instance stores its earliest timer, and has none of an earlier visit. */
 function timersAstray(ids: Slice): Statement {
   return sql`
     with judged as (
@@ -365,7 +371,7 @@ function tasksOf(ids: Slice): Part {
     where instance_id > ${ids.after}::uuid and instance_id <= ${ids.upTo}::uuid and kind = 'effect'`;
 }
 
-/** What was asked of instances and puts a task into its lane without a move. */
+/** Requests to instances that put a task into its lane without a move. */
 function asksOf(ids: Slice): Part {
   return part`
     asks as (
@@ -386,8 +392,8 @@ const kinds = part`
   )`;
 
 /**
- * Every claim of every task, in the order of tokens, with what became of it. `begins` tells that it is the first of a
- * task that was put into its lane anew; `begun` and `begun_later` count such up to it and after it.
+ * Every claim of every task, in the order of tokens, with its outcome. `begins` marks the first of a task that was put
+ * into its lane again; `begun` and `begun_later` count such claims up to it and after it.
  */
 function claimsOf(ids: Slice): Part {
   return part`

@@ -2,9 +2,9 @@ import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
 /**
- * I11: every open instance is running, ready, scheduled, waiting with an end, waiting for ever by declaration, waiting for a
- * live counterpart, or known to be stuck. States that work, joins and failed instances are held against it by the checks of
- * tasks, children and recovery; this one is about those that wait, ask and are parked.
+ * I11: every open instance is running, ready, scheduled, waiting with an end, waiting for ever by declaration, waiting
+ * for a live counterpart, or known to be stuck. States that work, joins and failed instances are covered by the checks
+ * of tasks, children and recovery; this one covers those that wait, ask and are parked.
  */
 export function waitsForgotten(ids: Slice): Statement {
   return sql`

@@ -3,9 +3,15 @@ import type { Broker, OutboxMessage } from "../broker.ts";
 
 export interface MemoryBrokerOptions {
   readonly name?: string;
-  /** Which types of messages it takes, `grading.*` and `#` too; all unless given. */
+  /**
+   * The types of messages to accept, with patterns such as `grading.*` and `#`.
+   * @default all
+   */
   readonly types?: readonly string[];
-  /** How many messages it remembers; 10,000 unless given. */
+  /**
+   * How many messages it remembers.
+   * @default 10,000
+   */
   readonly remember?: number;
 }
 
@@ -27,7 +33,7 @@ export function memoryBroker(options: MemoryBrokerOptions = {}): MemoryBroker {
 export class MemoryBroker implements Broker {
   readonly name: string;
   readonly timeoutMs = 5_000;
-  /** What was delivered, in its order. */
+  /** Delivered messages, in order. */
   readonly messages: OutboxMessage[] = [];
   readonly #types: readonly string[];
   readonly #remember: number;
@@ -40,7 +46,7 @@ export class MemoryBroker implements Broker {
     this.#remember = remember;
   }
 
-  /** Calls `handler` with each message whose type the pattern means; gives back how to stop. */
+  /** Calls `handler` with each message whose type matches the pattern; returns a function that stops that. */
   on(pattern: string, handler: Handler): () => void {
     const one = { pattern, handler };
     this.#handlers.add(one);

@@ -1,7 +1,7 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
 
-/** Which dead messages are meant: these, those of a type, or all; never more than a page at a time. */
+/** Selects dead messages: by ids, by type, or all; never more than a page at a time. */
 export interface DeadFilter {
   readonly ids: readonly string[] | null;
   readonly type: string | null;
@@ -14,7 +14,7 @@ export interface DeadMessage {
   readonly position: number;
 }
 
-/** Dead messages in their order, from the place where the last page ended. */
+/** Dead messages in order, after the end of the last page. */
 export function readDeadMessages(
   db: Executor,
   filter: DeadFilter,
@@ -28,7 +28,7 @@ export function readDeadMessages(
     order by message.position limit ${page.limit}::int`);
 }
 
-/** Lets dead messages be tried anew, in their old place; under the lease of their shards. Gives back which. */
+/** Requeues dead messages in their old position; under the lease of their shards. Returns which. */
 export function requeueMessages(
   db: Executor,
   token: number,
@@ -57,7 +57,7 @@ export function requeueMessages(
     select id::text as id from requeued`);
 }
 
-/** Gives dead messages up for good, and lets those go that wait behind them. Gives back which. */
+/** Discards dead messages, and releases those that wait behind them. Returns which. */
 export function discardMessages(
   db: Executor,
   token: number,

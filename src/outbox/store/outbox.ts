@@ -81,7 +81,7 @@ function leaseOf(rows: readonly LeasedShard[]): ShardLease | undefined {
   return first && { token: first.token, shards: rows.map((row) => row.shard) };
 }
 
-/** A message that is to be sent. */
+/** A message to send. */
 export interface ReadyMessage {
   readonly id: string;
   readonly aggregate_id: string;
@@ -93,11 +93,11 @@ export interface ReadyMessage {
   readonly created_ms: number;
   /** An earlier one of its aggregate is held up. */
   readonly behind: boolean;
-  /** A relay has found before that none of its brokers takes it. */
+  /** A relay has found that none of its brokers accepts it. */
   readonly unrouted: boolean;
 }
 
-/** What there is to send in leased shards, the oldest first. By what is there, not from a place where somebody stopped. */
+/** The messages to send in leased shards, oldest first. Reads what is there, not from a saved position. */
 export function readReadyMessages(db: Executor, shards: readonly number[], limit: number): Promise<ReadyMessage[]> {
   return db.rows<ReadyMessage>(sql`
     with oldest as materialized (
@@ -123,25 +123,24 @@ export function readReadyMessages(db: Executor, shards: readonly number[], limit
     order by oldest.position`);
 }
 
-/** What became of a message in a relay's hands. */
+/** The outcome of a leased message. */
 export interface MessageOutcome {
   readonly id: string;
   /**
-   * `deferred` was not tried, `behind` has to wait for another one of its aggregate, and `unrouted` is taken by no broker:
-   * none of these is an attempt.
+   * `deferred` was not tried, `behind` waits for another message of its aggregate, and `unrouted` is accepted by no
+   * broker: none of these is an attempt.
    */
   readonly what: "published" | "failed" | "dead" | "deferred" | "behind" | "unrouted";
   readonly error: string | null;
   /** When a failed, deferred or unrouted one may be tried again. */
   readonly pauseMs: number | null;
-  /** Of a dead one: its dead letter. */
+  /** The dead letter of a dead message. */
   readonly letter: { readonly id: string; readonly reason: string } | null;
 }
 
 /**
- * Writes down what became of messages and gives the shards back, all under one lease; tells whether it held. A message
- * that was sent lets those go that wait behind it, `limit` of them at a time: should the next one fail, few have to be
- * held up again.
+ * Stores outcomes of messages and releases their shards, all under one lease; returns whether the lease held. A sent
+ * message releases those that wait behind it, `limit` at a time: if the next one fails, few have to be blocked again.
  */
 export async function settleMessages(
   db: Executor,
@@ -224,7 +223,7 @@ export async function settleMessages(
   return answer!;
 }
 
-/** Lets messages go again whose pause is over; gives back how many. */
+/** Releases messages whose pause has ended; returns how many. */
 export async function promoteMessages(db: Executor, limit: number): Promise<number> {
   const promoted = await db.rows(sql`
     with clock as materialized (select pawl.now() as now),
@@ -246,7 +245,7 @@ export async function promoteMessages(db: Executor, limit: number): Promise<numb
   return promoted.length;
 }
 
-/** Removes messages that were sent or discarded longer ago than `keepMs`, and notes up to when; gives back how many. */
+/** Deletes messages that were sent or discarded longer ago than `keepMs`, and records up to when; returns how many. */
 export async function pruneMessages(db: Executor, keepMs: number, limit: number): Promise<number> {
   const [gone] = await db.rows<{ messages: number }>(sql`
     with cutoff as materialized (select pawl.now() - ${keepMs}::float8 * interval '1 millisecond' as moment),

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** How much of one type waits to be sent, and how much was given up. */
+/** The backlog and the dead messages of one type. */
 export interface OutboxTypeView {
   readonly message_type: string;
   readonly pending: number;
@@ -10,7 +10,7 @@ export interface OutboxTypeView {
   readonly oldest_ms: number | null;
 }
 
-/** What waits and what was given up, by type of message. */
+/** Pending and dead messages, by type. */
 export function readOutboxByType(db: Executor): Promise<OutboxTypeView[]> {
   return db.rows<OutboxTypeView>(sql`
     select message.message_type,
@@ -27,13 +27,13 @@ export function readOutboxByType(db: Executor): Promise<OutboxTypeView[]> {
 export interface OutboxLagView {
   readonly pending: number;
   readonly dead: number;
-  /** Pending, too: no broker takes them, so they are nobody's lag. */
+  /** Pending, too, but accepted by no broker, so not part of the lag. */
   readonly unrouted: number;
-  /** How long the oldest message that is to be sent has waited; null when there is none. */
+  /** How long the oldest pending message has waited; null if there is none. */
   readonly oldest_age_ms: number | null;
 }
 
-/** How far behind the relays are, in one number each. Nobody needs to know of a hundred thousand how many more there are. */
+/** The backlog of the relays, in one number each, counted up to a limit. */
 export async function readOutboxLag(db: Executor): Promise<OutboxLagView> {
   const [lag] = await db.rows<OutboxLagView>(sql`
     select
@@ -66,7 +66,7 @@ export interface MessageView {
   readonly retry_count: number;
   readonly error_message: string | null;
   readonly version: number | null;
-  /** Null when it may go at once, or is done; not a number while it waits behind another one, or is dead. */
+  /** Null if it can be sent at once, or is done; NaN while it waits behind another one, or is dead. */
   readonly next_attempt_ms: number | null;
   readonly behind: boolean;
 }

@@ -42,7 +42,7 @@ class Queue {
     };
   }
 
-  /** Walks until something is found or nothing is left; gives back the sample and the mark. */
+  /** Scans until a slot is found or none is left; returns the sample and the mark. */
   walk(labeler: string, mark?: Mark, most = 32): { found: string | undefined; mark: Mark | undefined; walk: Walk } {
     const walk = new Walk(labeler, mark);
     this.read = 0;

@@ -9,7 +9,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
-/** A line in short: its number and its sample, or what is wrong with it. */
+/** A line in short: its number, and its sample or its error. */
 function short(line: ImportedLine): unknown[] {
   return line.ok ? [line.line, line.sample] : [line.line, `${line.problem} ${line.remedy}`];
 }

@@ -20,7 +20,7 @@ export const maxLineBytes = 2 * 1024 * 1024;
 const lineFeed = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Reads the lines of an input, whatever its chunks. */
+/** Reads the lines of an input, however it is split into chunks. */
 export async function* linesOf(input: ByteStream): AsyncGenerator<Line> {
   let pieces: Buffer[] = [];
   let [length, number, end] = [0, 0, 0];

@@ -126,7 +126,7 @@ describe("a label of a JSON Schema", () => {
       ends.push("other");
       await Promise.all(trapped);
       expect(ends).toEqual(["other", "trap", "trap"]);
-      expect(beats).toBeGreaterThan(50); // None of them, were it checked where the process waits for it.
+      expect(beats).toBeGreaterThan(50); // The process would wait for each of these checks.
     } finally {
       clearInterval(heart);
     }

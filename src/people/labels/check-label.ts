@@ -10,7 +10,7 @@ import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-fa
 import { ThreadValidator } from "./thread-validator.ts";
 import { withinTime } from "./within-time.ts";
 
-/** A valid label, as it is stored; or all its faults. */
+/** A valid label, as it is stored, or all its faults. */
 export type CheckedLabel =
   | { readonly label: Json; readonly faults?: undefined }
   | { readonly label?: undefined; readonly faults: readonly LabelFault[] };

@@ -101,7 +101,7 @@ const assignmentData = recordSchema<AssignmentData>({
   }),
 });
 
-/** A label as it is submitted. */
+/** A submitted label. */
 export type Submission = {
   readonly labelId: string;
   readonly label: Json;

@@ -3,7 +3,7 @@ import { isRestricted } from "./queues.ts";
 
 export type AssignmentStatus = "pending" | "in_progress" | "completed" | "expired" | "skipped";
 
-/** What a move means for an assignment's row, its slot, its sample and its label. */
+/** The effect of a move on the assignment's row, its slot, its sample and its label. */
 export interface AssignmentMove {
   readonly id: string;
   readonly to: AssignmentStatus;
@@ -12,23 +12,23 @@ export interface AssignmentMove {
   readonly started: boolean;
   readonly finishWithinMs: number | null;
   readonly graceMs: number | null;
-  /** It is over, whichever way. */
+  /** The assignment has ended, in any way. */
   readonly ends: boolean;
   readonly labelId: string | null;
   readonly labelText: string | null;
   /** Whether it is the label that was known beforehand; null where none was. */
   readonly isRight: boolean | null;
-  /** How long ago the work on it began, where it was begun and completed at once for a label that had come late. */
+  /** The time since work began; for a late label, work begins and ends at once. */
   readonly workedMs: number | null;
   readonly skipReason: string | null;
   readonly released: boolean;
-  /** Its labeler is not given the sample once more. */
+  /** The labeler does not get the sample again. */
   readonly bars: boolean;
-  /** Its slot is handed out once more, as far as the sample has tries left. */
+  /** The slot can be assigned again if the sample has tries left. */
   readonly reopens: boolean;
   /** It costs its sample one of the times that it may be worked on. */
   readonly costs: boolean;
-  /** Not everybody may label it, so that there may be nobody left who can. */
+  /** The queue is restricted, so the sample may have no eligible labeler left. */
   readonly restricted: boolean;
 }
 
@@ -56,9 +56,9 @@ export const insertAssignments = part`
     ),`;
 
 /**
- * What moves of assignments do to their rows: the slot is filled, handed out once more or spent, the label is kept, the
- * sample counts it. A sample's row is waited for, in the order of ids, so that the last label of two that come at once
- * knows that it is the last.
+ * Applies moves of assignments to their rows: the slot is filled, reopened or spent, the label is stored, the sample
+ * counts it. Waits for the sample's row, in the order of ids, so that of two last labels at the same time one sees the
+ * other.
  */
 export function moveAssignments(rows: readonly AssignmentMove[]) {
   return part`
@@ -233,7 +233,10 @@ export function readAssignments(
     cross join lateral (select * from pawl.assignments as each where each.id = wanted.id offset 0) as assignment`);
 }
 
-/** What a labeler meets who asks a queue for work: the queue, what is known of him, and what lies on his desk, oldest first. */
+/**
+ * The data for a labeler who asks a queue for work: the queue, the labeler, and the labeler's open assignments, oldest
+ * first.
+ */
 export interface Visit {
   readonly asked: number;
   readonly queue: { readonly active: boolean; readonly settings: Record<string, unknown> } | null;
@@ -241,7 +244,7 @@ export interface Visit {
   readonly desk: readonly AssignmentRow[] | null;
 }
 
-/** One visit for each who asks; `asked` is the place in the list. */
+/** One visit per request; `asked` is the position in the list. */
 export function readVisits(
   db: Executor,
   asked: readonly { readonly queue: string; readonly labeler: string }[],
@@ -266,7 +269,7 @@ export function readVisits(
     order by wanted.at`);
 }
 
-/** How many assignments of a queue lie on other desks than this one, not counted beyond `most`; and whether the time of any is over. */
+/** Counts the assignments of a queue that other labelers hold, up to `most`, and whether any of them is overdue. */
 export async function countHeldByOthers(
   db: Executor,
   asked: { readonly queue: string; readonly labeler: string },
@@ -286,7 +289,7 @@ export async function countHeldByOthers(
   return row!;
 }
 
-/** Open assignments of a queue whose time is over, those that fell due first. */
+/** Open assignments of a queue that are overdue, in the order of their deadlines. */
 export function readDueAssignments(db: Executor, queue: string, limit: number): Promise<{ id: string }[]> {
   return db.rows(sql`
     select each.id::text as id

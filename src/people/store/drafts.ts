@@ -1,14 +1,14 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 
-/** What a labeler has entered and not handed in. */
+/** Input of a labeler that is not submitted. */
 export interface DraftRow {
   readonly value: unknown;
   readonly at_ms: number;
 }
 
 /**
- * Keeps a draft in the place of the one before; undefined unless the assignment is in the hands of this labeler, whose row is
- * locked meanwhile: nothing is written after the label.
+ * Replaces a draft; undefined unless the labeler holds the assignment. The row of the assignment is locked, so no draft
+ * is written after the label.
  */
 export async function putDraft(
   db: Executor,
@@ -28,8 +28,8 @@ export async function putDraft(
 }
 
 /**
- * None of what was labeled or skipped: a draft that was written while that happened may not have been seen by the statement
- * that takes drafts away, and goes with its assignment.
+ * Skips drafts of labeled and skipped samples: a draft that is written at the same time may be missed by the statement
+ * that deletes drafts, and is deleted with its assignment.
  */
 export async function readDraft(db: Executor, assignmentId: string): Promise<DraftRow | undefined> {
   const [row] = await db.rows<DraftRow>(sql`

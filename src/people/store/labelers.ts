@@ -1,7 +1,7 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import { isRestricted } from "./queues.ts";
 
-/** Somebody who labels. */
+/** A labeler. */
 export interface LabelerRow {
   readonly id: string;
   readonly name: string | null;
@@ -16,9 +16,9 @@ export function readAllLabelers(db: Executor): Promise<LabelerRow[]> {
 }
 
 /**
- * Writes a labeler; what is null stays as it was. Where that changes what the labeler may work on, the samples of restricted
- * queues are to be checked again. The earlier row is locked first, so that of two changes at once the second sees the first;
- * queues are locked in the order of their names.
+ * Writes a labeler; null keeps the stored value. If the change affects what the labeler may work on, it marks the
+ * samples of restricted queues to be checked again. The earlier row is locked first, so that of two concurrent changes
+ * the second sees the first; queues are locked in the order of their names.
  */
 export async function putLabeler(
   db: Executor,
@@ -60,8 +60,8 @@ export async function putLabeler(
 }
 
 /**
- * Those who may label, so many at most: among those named, or else among all who are known, who are active and have all the
- * skills. Whoever is named need not be known, as long as no skill is asked for.
+ * Eligible labelers, up to a limit: those of a list, or else all known labelers, that are active and have all the
+ * skills. A listed labeler need not be known if no skill is required.
  */
 export async function readEligible(
   db: Executor,

@@ -22,7 +22,7 @@ export const labelColumns = part`
   label.labeler, label.value, pawl.ms(label.at) as at_ms, label.late, label.review, label.reviewed_by, label.comment,
   label.gold_right`;
 
-/** The label of an assignment, and whether it says the same as this one. */
+/** The label of an assignment, and whether it equals this one. */
 export async function readLabelLike(
   db: Executor,
   assignmentId: string,
@@ -35,8 +35,8 @@ export async function readLabelLike(
 }
 
 /**
- * Keeps a label that came after its assignment had expired. It counts only if a lead accepts it. Where one is kept
- * already, that one stays.
+ * Stores a label of an expired assignment. It counts only if a lead accepts it. If one is stored already, that one is
+ * kept.
  */
 export async function keepLateLabel(
   db: Executor,
@@ -65,7 +65,7 @@ export function readLabels(db: Executor, ids: readonly string[]): Promise<LabelR
     cross join lateral (select * from pawl.labels as each where each.id = wanted.id offset 0) as label`);
 }
 
-/** What a lead says of a label. */
+/** A lead's review of a label. */
 export interface ReviewedLabel {
   readonly labelId: string;
   readonly sampleId: string;
@@ -75,9 +75,8 @@ export interface ReviewedLabel {
 }
 
 /**
- * Notes what leads said of labels of those samples that `written` holds; of two who speak at once the first is heard. A
- * rejected one no longer fills its slot, which then waits for the one who takes it over. A part of the statement that moves
- * samples.
+ * Records reviews of labels of the samples in `written`; of two concurrent reviews the first counts. A rejected label
+ * no longer fills its slot, which then waits for its correction. A part of the statement that moves samples.
  */
 export function reviewLabels(rows: readonly ReviewedLabel[]) {
   return part`

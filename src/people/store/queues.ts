@@ -43,7 +43,7 @@ export async function hasQueues(db: Executor): Promise<boolean> {
   return (await db.rows(sql`select name from pawl.queues limit 1`)).length > 0;
 }
 
-/** Stores a queue that is new; gives back whether it was. */
+/** Inserts a new queue; returns whether it was inserted. */
 export async function insertQueue(db: Executor, queue: NewQueue): Promise<boolean> {
   const written = await db.rows(sql`
     insert into pawl.queues (name, source, settings, label_schema, label_code, created_at, updated_at)
@@ -54,7 +54,7 @@ export async function insertQueue(db: Executor, queue: NewQueue): Promise<boolea
   return written.length > 0;
 }
 
-/** Stores what a queue is from now on. Whether it is active is no part of that. */
+/** Updates the definition of a queue, but not whether it is active. */
 export async function putQueue(db: Executor, queue: NewQueue): Promise<void> {
   await db.rows(sql`
     insert into pawl.queues as known (name, source, settings, label_schema, label_code, created_at, updated_at)
@@ -67,14 +67,14 @@ export async function putQueue(db: Executor, queue: NewQueue): Promise<void> {
       is distinct from (excluded.source, excluded.settings, excluded.label_schema::text, excluded.label_code)`);
 }
 
-/** Lets a queue hand out samples, or no more; gives back whether there is such a queue. */
+/** Activates or deactivates a queue; returns whether it exists. */
 export async function markQueue(db: Executor, name: string, active: boolean): Promise<boolean> {
   const marked = await db.rows(sql`
     update pawl.queues set active = ${active}::boolean, updated_at = pawl.now() where name = ${name}::text returning name`);
   return marked.length > 0;
 }
 
-/** Queues whose samples are to be checked for an eligible labeler, up to the change that was read. */
+/** Queues whose samples must be checked for an eligible labeler, up to the change that was read. */
 export function readUncheckedQueues(
   db: Executor,
 ): Promise<(Pick<QueueRow, "name" | "settings"> & { readonly eligibility: number })[]> {

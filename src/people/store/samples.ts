@@ -5,24 +5,24 @@ import { type ReviewedLabel, reviewLabels } from "./labels.ts";
 import { isRestricted } from "./queues.ts";
 import type { SlotPosition } from "./slots.ts";
 
-/** A sample on its way into its queue. */
+/** A sample to be added to its queue. */
 export interface NewSample {
   readonly id: string;
   readonly queue: string;
-  /** How many slots it has, and how often one of them may be handed out once more. */
+  /** The number of slots, and how often one of them can be reopened. */
   readonly needs: number;
   readonly spare: number;
   readonly rank: number;
-  /** Its first slot comes with the first slots of all samples, its second with the second ones. */
+  /** The first slots of all samples are assigned first, then all second slots. */
   readonly rankedBySlot: boolean;
   readonly goldText: string | null;
-  /** A crowd has posted it: it wants to be told of every label. */
+  /** A crowd posted it and is notified of every label. */
   readonly posted: boolean;
 }
 
 /**
- * The rows of samples that start, and their slots. In a restricted queue they are to be checked at once: there may be no
- * eligible labeler.
+ * Inserts the rows and slots of samples that start. In a restricted queue they are marked to be checked: there may be
+ * no eligible labeler.
  */
 export function insertSamples(rows: readonly NewSample[]) {
   return part`
@@ -55,33 +55,33 @@ export function insertSamples(rows: readonly NewSample[]) {
     ),`;
 }
 
-/** What a move means for a sample's row and its slots. */
+/** The effect of a move on a sample's row and its slots. */
 export interface SampleMove {
   readonly id: string;
-  /** Whether its slots may be handed out after it. */
+  /** Whether its slots can be assigned after the move. */
   readonly open: boolean;
-  /** Up to which of its changes it was looked at; null when the move was made for another reason. */
+  /** The last of its changes that the decision considered; null if the move has another cause. */
   readonly settled: number | null;
-  /** Whether slots that were spent are handed out again. */
+  /** Whether spent slots are reopened. */
   readonly reopens: boolean;
   /** How many slots more it gets, each at the price of a try. */
   readonly moreSlots: number;
   /** How many tries more it gets. */
   readonly moreTries: number;
-  /** Whether the tries of slots that are closed with it are given back. */
+  /** Whether the closed slots get their tries back. */
   readonly refunds: boolean;
   /** Whether it needs more labels than before, so that there may be no eligible labeler left for them. */
   readonly needsMore: boolean;
-  /** 1 when it is given up with it, -1 when it was and no longer is. */
+  /** 1 if the move gives the sample up, -1 if it ends that. */
   readonly givenUp: -1 | 0 | 1;
-  /** Why it is given up. */
+  /** Why there is no result. */
   readonly reason: string | null;
 }
 
 /**
- * What moves of samples do to their slots. Closed, its open slots are spent, and so are those that it gets; open again,
- * what was spent and never filled is open again, each at the price of a try. With that, what was left for a person to
- * decide is decided.
+ * Applies moves of samples to their slots. A closed sample spends its open slots and new ones; a reopened sample
+ * reopens the slots that were spent without a label, each for one try. This also decides what was left for a person to
+ * decide.
  */
 export function moveSamples(
   rows: readonly SampleMove[],
@@ -175,7 +175,7 @@ export function moveSamples(
     ),`;
 }
 
-/** A sample that may have ended, with all that tells whether it has. */
+/** A sample that may have ended, with the data to decide whether it has. */
 export interface UnsettledSample {
   readonly id: string;
   readonly queue: string;
@@ -187,7 +187,7 @@ export interface UnsettledSample {
   readonly state: string;
   readonly version: number;
   readonly data: Record<string, unknown>;
-  /** Slots that can be had, and slots in somebody's hands. */
+  /** Open slots, and assigned slots. */
   readonly open_slots: number;
   readonly held_slots: number;
   /** The labels that count. */
@@ -246,7 +246,7 @@ export function readUnsettledAmong(db: Executor, ids: readonly string[]): Promis
     ${unsettledParts}`);
 }
 
-/** Samples that may have ended and that nobody has looked at since, from the place where the last page ended. */
+/** Samples that may have ended and were not checked since, page by page. */
 export function readUnsettled(db: Executor, afterId: string, limit: number): Promise<UnsettledSample[]> {
   return db.rows<UnsettledSample>(sql`
     select ${unsettledColumns}
@@ -257,7 +257,7 @@ export function readUnsettled(db: Executor, afterId: string, limit: number): Pro
     order by sample.id`);
 }
 
-/** Notes that samples were looked at up to these changes, and go on as they are. */
+/** Records that samples were checked up to these changes and continue unchanged. */
 export async function markSettled(
   db: Executor,
   samples: readonly { readonly id: string; readonly changes: number }[],
@@ -279,7 +279,7 @@ export async function markSettled(
     from looked where sample.id = looked.id`);
 }
 
-/** A page of open slots, and those of their samples that none of some labelers may label any more. */
+/** A page of open slots, and those of their samples that some of the labelers cannot label any more. */
 export interface StuckPage {
   readonly seen: number;
   readonly last: { readonly rank: number; readonly sample_id: string; readonly no: number } | null;
@@ -323,7 +323,7 @@ export async function readStuckSamples(
   return row!;
 }
 
-/** Has samples looked at once more. Waits for whoever changes one of them at this moment, in the order of ids. */
+/** Marks samples to be checked again. Waits for concurrent changes of them, in the order of ids. */
 export async function markUnsettled(db: Executor, ids: readonly string[]): Promise<void> {
   await db.rows(sql`
     with wanted as materialized (
@@ -365,7 +365,7 @@ export interface LeadsSample {
   readonly spare: number;
   /** The first slot that can be had. */
   readonly open_slot: number | null;
-  /** Assignments that are in somebody's hands. */
+  /** Open assignments. */
   readonly held: readonly { readonly id: string; readonly labeler: string }[] | null;
   /** Assignments whose labels count. */
   readonly done: readonly { readonly id: string; readonly labeler: string }[] | null;
@@ -388,7 +388,7 @@ export async function readSampleForLead(db: Executor, id: string): Promise<Leads
   return row;
 }
 
-/** Samples that nobody was left to label, from the place where the last page ended. */
+/** Samples that had no eligible labeler left, page by page. */
 export function readUnassignable(db: Executor, afterId: string, limit: number): Promise<UnsettledSample[]> {
   return db.rows<UnsettledSample>(sql`
     select ${unsettledColumns}

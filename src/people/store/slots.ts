@@ -1,6 +1,6 @@
 import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
 
-/** An assignment that is to be given out, with the slot that it is to hold. */
+/** An assignment to create, with the slot to reserve for it. */
 export interface Reservation {
   readonly id: string;
   readonly queue: string;
@@ -18,8 +18,8 @@ export interface Reservation {
 }
 
 /**
- * Those of the assignments whose slot can be had, which from now on is theirs. A slot that somebody else has in hand is
- * passed over, not waited for. Comes before the instances are written, and `reserved` says which may be.
+ * Reserves the slots of assignments where possible. A slot that another transaction has locked is skipped, without
+ * waiting. Runs before the instances are written; `reserved` lists those that may be written.
  */
 export function reserveSlots(rows: readonly Reservation[]) {
   return part`
@@ -58,7 +58,7 @@ export function reserveSlots(rows: readonly Reservation[]) {
     ),`;
 }
 
-/** The gate: only what has its slot is started. */
+/** Only assignments with a reserved slot are started. */
 export const onlyReserved = part`where (fresh.id in (select id from reserved)) is true`;
 
 /** A place in the order of a queue. */
@@ -74,16 +74,16 @@ export interface OpenSlot {
   readonly sample_id: string;
   readonly no: number;
   readonly rank: number;
-  /** Null when nobody has been given it yet. */
+  /** Null if it was never assigned. */
   readonly tried: readonly Tried[] | null;
 }
 
 export interface Tried {
   readonly labeler: string;
-  /** How often, not counting what a lead took back. */
+  /** The number of assignments, without those that a lead released. */
   readonly tries: number;
   readonly attempts: number;
-  /** What keeps him from being given it once more; null when nothing does. */
+  /** Why the labeler cannot get it again; null if it can be assigned. */
   readonly barred: "pending" | "in_progress" | "completed" | "expired" | "skipped" | null;
 }
 
@@ -126,16 +126,16 @@ export function readOpenSlots(
     order by wanted.at, slot.rank, slot.sample_id, slot.no`);
 }
 
-/** What a stretch of a queue holds for one labeler. */
+/** The open slots of a range of a queue, for one labeler. */
 export interface Strode {
   /** How many slots it was, and the last of them. */
   readonly looked: number;
   readonly last: { readonly sample_id: string; readonly no: number; readonly rank: number } | null;
-  /** Samples that are not for him, by reason. */
+  /** Counts of samples that are excluded for the labeler, by reason. */
   readonly done: number;
   readonly skipped: number;
   readonly too_often: number;
-  /** The first ones that are for him. */
+  /** The first slots that the labeler can get. */
   readonly found:
     | {
         readonly sample_id: string;
@@ -149,7 +149,7 @@ export interface Strode {
 
 const fewFound = 16;
 
-/** Goes through up to `most` open slots of a queue for one labeler: told in one row, however many they are. */
+/** Scans up to `most` open slots of a queue for one labeler; returns one row for any number of slots. */
 export async function strideSlots(
   db: Executor,
   stride: {

@@ -8,7 +8,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** The assignments of a queue, newest first; told by its two ends, as `readSamples` has it. */
+/** The assignments of a queue, newest first; the queue is compared as a range, as in `readSamples`. */
 export function findAssignments(db: Executor, page: Page): Promise<AssignmentRow[]> {
   return db.rows<AssignmentRow>(sql`
     with clock as materialized (select pawl.now() as now)

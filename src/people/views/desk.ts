@@ -1,9 +1,12 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** How a queue stands for one labeler. */
+/** The state of a queue for one labeler. */
 export interface DeskSums {
   readonly queue: string;
-  /** Samples that he can be given, among the first slots that are open; and how many slots that were. */
+  /**
+   * The number of samples that the labeler can get among the first open slots, and the number of slots that were
+   * scanned.
+   */
   readonly waiting: number;
   readonly slots_seen: number;
   readonly done: number;
@@ -12,11 +15,14 @@ export interface DeskSums {
   readonly median_ms: number | null;
 }
 
-/** How far is counted, and over how many assignments a median is taken. */
+/** The limit of the count, and the number of assignments for the median. */
 export const mostSlotsSeen = 1_000;
 const mostTimed = 200;
 
-/** What waits for a labeler in each of these queues, and what he did there since: by whole hours, as they are kept. */
+/**
+ * Open work for a labeler in each of these queues, and the labeler's work since a time, by whole hours, as they are
+ * stored.
+ */
 export function readDeskSums(
   db: Executor,
   asked: { readonly queues: readonly string[]; readonly labeler: string; readonly sinceMs: number },

@@ -7,7 +7,7 @@ export interface Sums {
   readonly completed: number;
   readonly skipped: number;
   readonly expired: number;
-  /** Of those expired: never started and not released; released by a lead. */
+  /** Of the expired ones: never started and not released; released by a lead. */
   readonly expired_unstarted: number;
   readonly released: number;
   /** Those closed without having been started. */
@@ -29,7 +29,7 @@ const sums = part`
   coalesce(sum(rejected), 0)::float8 as rejected, coalesce(sum(gold), 0)::float8 as gold,
   coalesce(sum(gold_right), 0)::float8 as gold_right`;
 
-/** Which hours of which labelers are summed; null for all of them. */
+/** The labelers and hours to sum; null for all of them. */
 export interface Span {
   readonly queue: string;
   readonly labeler: string | null;
@@ -37,7 +37,7 @@ export interface Span {
   readonly toMs: number | null;
 }
 
-/** What had been given, started and closed before a time: what was open when it began. */
+/** What was assigned, started and closed before a time, and so what was open at that time. */
 export type Earlier = Pick<Sums, "given" | "started" | "unstarted" | "completed" | "skipped" | "expired">;
 
 export async function sumOfQueue(db: Executor, span: Span): Promise<Sums> {

@@ -13,7 +13,10 @@ interface Page {
   readonly limit: number;
 }
 
-/** The labels of a queue, newest first, also those that do not count; told by its two ends, as `readSamples` has it. */
+/**
+ * The labels of a queue, newest first, including those that do not count; the queue is compared as a range, as in
+ * `readSamples`.
+ */
 export function findLabels(db: Executor, page: Page): Promise<LabelRow[]> {
   return db.rows<LabelRow>(sql`
     select ${labelColumns} from pawl.labels as label
@@ -22,7 +25,7 @@ export function findLabels(db: Executor, page: Page): Promise<LabelRow[]> {
     order by label.queue desc, label.id desc limit ${page.limit}::int`);
 }
 
-/** Labels that came late and wait for a lead's word, newest first. */
+/** Late labels that a lead has not decided about, newest first. */
 export function findLateLabels(db: Executor, page: Page): Promise<LabelRow[]> {
   return db.rows<LabelRow>(sql`
     select ${labelColumns} from pawl.labels as label
@@ -32,7 +35,7 @@ export function findLateLabels(db: Executor, page: Page): Promise<LabelRow[]> {
     order by label.queue desc, label.id desc limit ${page.limit}::int`);
 }
 
-/** A label with what it is about, or a skip, as it is written into files. */
+/** A label with its sample, or a skip, as it is exported. */
 export interface ExportedLabel {
   readonly id: string;
   readonly sample_id: string;
@@ -51,7 +54,10 @@ export interface ExportedLabel {
   readonly at_ms: number;
 }
 
-/** What an export reads: the samples of a queue in the order in which they were added, all labels and skips of each together. */
+/**
+ * The rows of an export: the samples of a queue in the order in which they were added, with all labels and skips of
+ * each.
+ */
 export function readExportedLabels(
   db: Executor,
   page: { readonly queue: string; readonly afterSampleId: string; readonly limit: number },
@@ -94,7 +100,7 @@ export function readExportedLabels(
     order by sample.id`);
 }
 
-/** The sample that a label or an assignment is of: where an export goes on behind it. */
+/** The sample of a label or an assignment: an export continues after it. */
 export async function readSampleOfRow(db: Executor, id: string): Promise<string | undefined> {
   const [row] = await db.rows<{ sample_id: string }>(sql`
     select each.sample_id::text as sample_id from pawl.labels as each where each.id = ${id}::uuid

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** What lies in a queue now. */
+/** The current backlog of a queue. */
 export interface QueueLoadRow {
   readonly queue: string;
   readonly waiting: number;
@@ -8,7 +8,7 @@ export interface QueueLoadRow {
   readonly late: number;
 }
 
-/** What waits in each of these queues, is in hand, and came late; more than `most` are not counted. */
+/** The open, assigned and late work of each of these queues, counted up to `most`. */
 export function readQueueLoads(db: Executor, queues: readonly string[], most: number): Promise<QueueLoadRow[]> {
   return db.rows<QueueLoadRow>(sql`
     select queue.name as queue, waiting.slots as waiting, held.assignments as in_hand, late.labels as late

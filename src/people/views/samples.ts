@@ -1,6 +1,6 @@
 import { type Executor, part, sql } from "../../store/port/db.ts";
 
-/** A sample as it is shown. */
+/** A sample as it is read. */
 export interface SampleRow {
   readonly id: string;
   readonly key: string | null;
@@ -53,8 +53,8 @@ interface Page {
 }
 
 /**
- * The samples of a queue, newest first. Told by its two ends: where the queue were equal to something, its order would be that
- * of the ids alone, and a walk through those of all queues a way to find it.
+ * The samples of a queue, newest first. The queue is compared as a range: with an equality, the planner takes the order
+ * to be that of the ids alone, and may scan the samples of all queues.
  */
 export function readSamples(db: Executor, page: Page): Promise<SampleRow[]> {
   return db.rows<SampleRow>(sql`
@@ -69,7 +69,7 @@ export function readSamples(db: Executor, page: Page): Promise<SampleRow[]> {
     order by sample.id desc`);
 }
 
-/** Those in one state, found by the shelf on which instances of a state lie. */
+/** Samples in one state, found by the index by state. */
 export function readSamplesIn(db: Executor, state: string, page: Page): Promise<SampleRow[]> {
   return db.rows<SampleRow>(sql`
     select ${sampleColumns}
@@ -96,9 +96,9 @@ export interface SampleWait {
   readonly filled: number;
   /** False also for a queue that is not known any more. */
   readonly active: boolean;
-  /** A slot waits to be handed out. */
+  /** A slot waits to be assigned. */
   readonly has_open_slot: boolean;
-  /** Null: anybody. */
+  /** Null: any labeler. */
   readonly labelers: readonly string[] | null;
   readonly skills: readonly string[];
   /** Ten at most. */

@@ -6,8 +6,8 @@ import { isRefused } from "./refused.ts";
 import { type Requester, tokenLastsMs } from "./requester.ts";
 
 /**
- * Pays a bonus once. For a day the token sees to that. After it, a payment of the same amount to the same worker for the
- * same submission and reason is taken for this one, unless the token tells that it is younger than that payment.
+ * Pays a bonus once. The token ensures that for a day. After that, a payment of the same amount to the same worker for
+ * the same submission and reason counts as this one, unless the token is younger than that payment.
  */
 export async function payBonus(requester: Requester, bonus: Bonus, call: MarketplaceContext): Promise<void> {
   const { token, submission, worker, amount, reason } = bonus;
@@ -33,7 +33,7 @@ export async function payBonus(requester: Requester, bonus: Bonus, call: Marketp
     );
   } catch (error) {
     if (isRefused(error, "TokenUsed")) return;
-    // No code is documented for a token that was used before, and its words may change: then what was paid decides.
+    // There is no documented code for a reused token, and the message may change, so the list of payments decides.
     if (!isRefused(error, "")) throw error;
     const isPaid = (payment: BonusPayment) =>
       isFor(payment, bonus) && mayPrecede(token, payment.GrantTime?.getTime() ?? 0);

@@ -7,7 +7,10 @@ import { statuses } from "./submissions.ts";
 const longestFeedback = 1_024;
 const soonMs = 60_000;
 
-/** Decides, or comes back with what was decided before: by an attempt whose reply was lost, by time, or by hand. */
+/**
+ * Decides a submission, or returns the earlier decision: of an attempt whose reply was lost, of a timeout, or made by
+ * hand.
+ */
 export async function decide(
   requester: Requester,
   id: string,
@@ -49,13 +52,13 @@ async function decidedBefore(requester: Requester, id: string, call: Marketplace
   return verdict;
 }
 
-/** What a worker has just submitted can be listed before it can be decided, for some minutes. */
+/** For some minutes, a new submission can be listed before it can be decided. */
 function tooEarly(id: string, cause: unknown): TransientError {
   const text = `Mechanical Turk does not accept a decision on ${id} yet: it was just submitted.`;
   return new TransientError(text, { retryAfterMs: soonMs, cause });
 }
 
-/** What the worker is told, without what the service does not take. */
+/** The feedback without characters that the service refuses. */
 function feedbackFor({ verdict, feedback }: Decision): string {
   const text = (feedback ?? "").replace(/\p{Cc}+/gu, " ").trim();
   if (verdict === "rejected" && text === "") {

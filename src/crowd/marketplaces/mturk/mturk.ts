@@ -40,7 +40,7 @@ const sites = {
 };
 
 /**
- * Amazon Mechanical Turk as a marketplace, its sandbox unless `live: true` is said. It needs the package
+ * Amazon Mechanical Turk as a marketplace; its sandbox unless `live: true` is set. Requires the package
  * `@aws-sdk/client-mturk`.
  *
  * ```ts
@@ -151,7 +151,7 @@ class MechanicalTurk implements Marketplace {
   }
 }
 
-/** Money is spent only where that is said, and not where the opposite is said too. */
+/** Real money needs `live: true`, and contradictory options are refused. */
 function isLive({ live = false, sandbox = !live }: MturkOptions): boolean {
   if (typeof live !== "boolean" || typeof sandbox !== "boolean" || live === sandbox) {
     throw new PawlError(

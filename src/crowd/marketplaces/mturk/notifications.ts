@@ -1,8 +1,8 @@
 import { messageOf, PawlError } from "../../../base/errors.ts";
 
-/** Something that happened at Mechanical Turk, as it told. It may come twice, late, out of order or never. */
+/** A notification of Mechanical Turk. It may arrive twice, late, out of order or never. */
 export interface MturkNotification {
-  /** The same each time it is told. */
+  /** The same each time it is delivered. */
   readonly id: string;
   /** Such as `AssignmentSubmitted`, `HITReviewable` or `HITExpired`. */
   readonly event: string;
@@ -13,8 +13,8 @@ export interface MturkNotification {
 }
 
 /**
- * What a message of SQS or SNS tells of: the body as it came, with or without the envelope that SNS puts around it. One
- * message can tell of several events; a test message of none. Hints only: look at the job that they name.
+ * Reads the events in a message of SQS or SNS: its body, with or without the envelope of SNS. One message can have
+ * several events; a test message has none. They are hints only: sync the job that they name.
  *
  * ```ts
  * for (const { job } of mturkNotifications(message.Body)) await pawl.crowd.handleNotification("mturk", job);

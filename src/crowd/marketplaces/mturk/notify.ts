@@ -4,7 +4,7 @@ import type { MarketplaceContext } from "../../marketplace.ts";
 import type { MturkNotify } from "./options.ts";
 import type { Requester } from "./requester.ts";
 
-/** What makes a look at a job worth while. */
+/** The events that require a sync. */
 const events: EventType[] = [
   "AssignmentSubmitted",
   "AssignmentReturned",
@@ -13,7 +13,10 @@ const events: EventType[] = [
   "HITExpired",
 ];
 
-/** Has the service tell of HITs. It tells by their type, which HITs with the same terms share: each is asked for once. */
+/**
+ * Subscribes to notifications of HITs. The subscription is by HIT type, which HITs with the same terms share: each type
+ * is subscribed once.
+ */
 export class Notifying {
   readonly #requester: Requester;
   readonly #notify: MturkNotify;

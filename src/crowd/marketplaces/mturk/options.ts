@@ -11,43 +11,56 @@ export interface MturkCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** Where Mechanical Turk tells what happens; its service needs the right to write there. */
+/** The destination of notifications; Mechanical Turk needs the permission to write to it. */
 export interface MturkNotify {
   /** The URL of an SQS queue, or the ARN of an SNS topic. */
   readonly to: string;
-  /** Of the messages; `"2014-08-15"` unless given. */
+  /**
+   * The version of the messages.
+   * @default "2014-08-15"
+   */
   readonly version?: string;
 }
 
 export interface MturkOptions {
-  /** Real workers and real money. Without it everything goes to the sandbox, where nobody is paid. */
+  /** Real workers and real money. Without it all calls go to the sandbox, which pays nothing. */
   readonly live?: boolean;
-  /** True says what is so anyway, unless `live` is true. */
+  /** True is the default, and contradicts `live: true`. */
   readonly sandbox?: boolean;
   /** Another address that speaks as Mechanical Turk does. */
   readonly endpoint?: string;
-  /** `"us-east-1"` unless given: there is no other. */
+  /**
+   * The region of Mechanical Turk, the only one there is.
+   * @default "us-east-1"
+   */
   readonly region?: string;
-  /** The keys, or a function that fetches them; unless given, what the AWS SDK finds where it looks. */
+  /**
+   * The keys, or a function that fetches them.
+   * @default the credential chain of the AWS SDK
+   */
   readonly credentials?: MturkCredentials | (() => MturkCredentials | Promise<MturkCredentials>);
   /**
-   * Makes what workers see, as the XML of an HTMLQuestion, an ExternalQuestion or a QuestionForm. Unless given, a page with
-   * the content and a form. An input's name says where in the answer it goes and what it is: `address.city`,
-   * `score:number`, `sure:boolean`, `tags:list`, `boxes:json`.
+   * Makes the page for workers, as the XML of an HTMLQuestion, an ExternalQuestion or a QuestionForm. The name of an
+   * input is its path in the answer and its type: `address.city`, `score:number`, `sure:boolean`, `tags:list`,
+   * `boxes:json`.
+   * @default a page with the content and a form
    */
   readonly question?: (parts: QuestionParts) => string;
-  /** Makes the answer from what came back for such a question, if names are not enough. */
+  /** Makes the answer from the inputs of such a page, if names are not enough. */
   readonly answer?: (given: readonly GivenAnswer[]) => Json;
   /** What workers must have to do it; nine at most. */
   readonly qualifications?: readonly MturkQualification[];
-  /** Where it tells what happens, for `mturkNotifications` to read. Jobs are looked at now and then without it, too. */
+  /** The destination of notifications, to be read by `mturkNotifications`. Jobs also sync at intervals without it. */
   readonly notify?: MturkNotify;
   /**
    * Several Pawls that publish with one account, such as for staging and production, need a name each: then each knows
    * only its own jobs.
    */
   readonly scope?: string;
-  /** How long one call may take; `"30s"` unless given. */
+  /**
+   * The timeout of one call.
+   * @default "30s"
+   */
   readonly requestTimeout?: Duration;
   /** @internal Tests move it. */
   readonly now?: () => number;

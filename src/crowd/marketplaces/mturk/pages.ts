@@ -1,4 +1,4 @@
-/** Where a page of a listing begins, as the service takes it. */
+/** The start of a page of a list, as the service expects it. */
 export interface From {
   readonly MaxResults: number;
   readonly NextToken?: string;

@@ -1,7 +1,7 @@
 import { messageOf } from "../../../base/errors.ts";
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
 
-/** What something is made of when the service says no, and the sentence by which that is told where no code is. */
+/** The class of an error by code, and the message that identifies it if there is no code. */
 const sentences: readonly (readonly [code: string, sentence: RegExp])[] = [
   ["HitAlreadyExists", /\bhit\b.*already exists/i],
   ["TokenUsed", /token.*already been processed/i],
@@ -14,7 +14,7 @@ const sentences: readonly (readonly [code: string, sentence: RegExp])[] = [
   ["QualificationTypeAlreadyExists", /already created a QualificationType/i],
 ];
 
-/** The service understood, and said no: asking again says the same again. `code` comes without its prefix. */
+/** The service refused the request; a retry would be refused, too. `code` comes without its prefix. */
 export class Refused extends PermanentError {
   readonly code: string;
   /** Its own words. */
@@ -45,7 +45,7 @@ export function isRefused(thrown: unknown, ...codes: readonly string[]): thrown 
   return thrown instanceof Refused && codes.includes(thrown.code);
 }
 
-/** What an error of the SDK has that anything can be told from. */
+/** The parts of an error of the SDK by which it is classified. */
 interface Told {
   readonly name?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
@@ -56,9 +56,10 @@ const passing =
   /^(?:Throttl|TooManyRequests|RequestLimitExceeded|SlowDown|ServiceUnavailable|InternalFailure|ExpiredToken|RequestExpired|RequestTimeTooSkewed)/;
 
 /**
- * What became of a call that failed: a refusal when the service answered with one, else something that passes. There is no
- * complete list of codes, and older errors have none: then the text tells, and what tells nothing is a refusal, since a
- * fault of ours does not mend itself. What the SDK threw goes no further: it holds the request with its signature.
+ * Classifies a failed call: a refusal if the service answered with one, else a transient error. There is no complete
+ * list of codes, and older errors have none: then the message decides, and an unknown message counts as a refusal,
+ * since an error of the request does not resolve itself. The error of the SDK is not passed on: it contains the request
+ * with its signature.
  */
 export function whatFailed(thrown: unknown, doing: string): Refused | TransientError {
   const { name, $metadata, TurkErrorCode } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Told;

@@ -5,7 +5,7 @@ import type { Annotations } from "./hit/annotation.ts";
 import type { MturkCredentials } from "./options.ts";
 import { whatFailed } from "./refused.ts";
 
-/** The service forgets a token after a day: from well before that on, it is not relied on. */
+/** The service forgets a token after a day; Pawl relies on it for a shorter time. */
 export const tokenLastsMs = 20 * 3_600_000;
 
 export interface RequesterSettings {
@@ -22,7 +22,7 @@ interface How {
   readonly abortSignal: AbortSignal;
 }
 
-/** Asks Mechanical Turk as the requester that an AWS account stands for. */
+/** Sends requests to Mechanical Turk with the credentials of an AWS account. */
 export class Requester {
   readonly #settings: RequesterSettings;
   #turk: Promise<MTurk> | undefined;
@@ -39,7 +39,7 @@ export class Requester {
     return this.#settings.now();
   }
 
-  /** Makes one call, which ends with the signal or with its time; `doing` is such as "read the HIT". */
+  /** Makes one call, which ends with the signal or its timeout; `doing` is such as "read the HIT". */
   async ask<T>(doing: string, { signal }: MarketplaceContext, work: (turk: MTurk, how: How) => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     this.#turk ??= this.#connect();
@@ -66,7 +66,7 @@ export class Requester {
       endpoint,
       region,
       ...(credentials !== undefined && { credentials }),
-      maxAttempts: 1, // Attempts are counted in one place, by whoever asks.
+      maxAttempts: 1, // Retries are counted in one place, by the caller.
     });
   }
 }

@@ -7,8 +7,8 @@ import type { Requester } from "./requester.ts";
 export const statuses = { Submitted: "submitted", Approved: "approved", Rejected: "rejected" } as const;
 
 /**
- * All that was submitted, to the last page and whatever was decided: who asks only for what is undecided never hears of
- * what the service has approved by itself.
+ * All submissions, to the last page and in every state: a list of undecided ones would miss those that the service has
+ * approved by itself.
  */
 export async function readSubmissions(
   requester: Requester,

@@ -35,7 +35,7 @@ function shown(lifecycle: AnyLifecycle, state: StateModel, instances: number): S
   };
 }
 
-/** As it was written; null for what only the data tells. */
+/** As declared; null if it depends on the data. */
 function textOf(timing: Timing): string | null {
   if (typeof timing === "function") return null;
   return typeof timing === "number" ? `${timing}ms` : timing;

@@ -162,7 +162,7 @@ export const workMove: Schema<WorkMoveAnswer> = named(
 type Given = Omit<Extract<NextAnswer, { assignment: object }>, "why">;
 type Empty = Pick<Extract<NextAnswer, { assignment: null }>, "assignment" | "why">;
 
-/** What a labeler is given, or why there is nothing for him. */
+/** The next assignment of a labeler, or why there is none. */
 export const next = named(
   "Next",
   anyOf(

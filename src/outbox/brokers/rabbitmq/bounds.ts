@@ -6,8 +6,8 @@ const maxHeadersBytes = 32 * 1024;
 const maxValueLength = 8 * 1024;
 
 /**
- * Headers that fit: a text that is too long is cut, and what would not fit at all is left out. One header over the frame
- * size would close the connection, and with it everything else that is on its way.
+ * Limits headers: a long text is cut, and a value that cannot fit is left out. One header over the frame size would
+ * close the connection, with all messages in progress.
  */
 export function boundedHeaders(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const bounded: Record<string, unknown> = {};

@@ -18,7 +18,7 @@ interface ErrorSaid {
   readonly code?: string | undefined;
 }
 
-/** Who takes what the messages bring: a `Pawl`. */
+/** The receiver of the callbacks: a `Pawl`. */
 export interface CallbackTaker {
   receive(
     lifecycle: AnyLifecycle,
@@ -51,14 +51,17 @@ export interface CallbackMessage extends IncomingMessage {
   readonly json: unknown;
 }
 
-/** What a message says: for which event of which instance, or by which token, and a result or an error. */
+/** The content of a message: an event for an instance, or a token, with a result or an error. */
 export type ReadCallback = (
   | { readonly lifecycle: AnyLifecycle; readonly instance: string | { readonly id: string }; readonly event: string }
   | { readonly token: string }
 ) & {
   readonly payload?: unknown;
   readonly error?: ErrorSaid | undefined;
-  /** What tells it from others; the id of the message unless given. */
+  /**
+   * Identifies the callback.
+   * @default the id of the message
+   */
   readonly dedupeKey?: string | undefined;
   readonly actor?: string | undefined;
 };
@@ -69,19 +72,19 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
 }
 
 /**
- * Takes the messages of a queue as callbacks: each is stored and committed, and then acknowledged, so that it comes again
- * when this process is gone before. While the database is away messages are held, however long that takes. What is no
- * callback, or is for nobody, is logged with its reason and rejected to the queue's dead-letter exchange; where
- * `deadLetters.queues` reads the dead-letter queue, the dead letter has the reason, too.
+ * Consumes the messages of a queue as callbacks: each is stored and committed, and then acknowledged, so it is
+ * delivered again if this process dies before. While the database is away messages are held, for any length of time. A
+ * message that is not a callback, or for an unknown instance, is logged with the reason and rejected to the queue's
+ * dead-letter exchange; if `deadLetters.queues` reads the dead-letter queue, the dead letter has the reason, too.
  *
  * ```ts
  * const consumer = consumeCallbacks(pawl, {
- *   url,
- *   queue: "grading.callback",
- *   read: ({ json }) => {
- *     const { requestId, submissionId, score } = Callback.parse(json);
- *     return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupeKey: requestId };
- *   },
+ * url,
+ * queue: "grading.callback",
+ * read: ({ json }) => {
+ * const { requestId, submissionId, score } = Callback.parse(json);
+ * return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupeKey: requestId };
+ * },
  * });
  * ```
  */
@@ -107,7 +110,7 @@ export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: Call
         await take(pawl, message, readFrom(message, read));
         return "ack";
       } catch (error) {
-        // Time mends the rest: such a message comes again.
+        // Other errors are transient: the message is delivered again.
         if (!isPawlError(error) || error.fault === "environment" || error.fault === "internal") throw error;
         if (kernel !== undefined) await noteRejection(kernel, message, error);
         const fields = { queue, messageId: message.id ?? null, correlationId: message.correlationId ?? null };

@@ -14,11 +14,13 @@ export async function connectTo(url: string, name: string): Promise<ChannelModel
     keepAlive: true,
     clientProperties,
   });
-  connection.on("error", () => {}); // `close` follows, and tells why.
+  connection.on("error", () => {}); // `close` follows, with the reason.
   return connection;
 }
 
-/** Sets a fresh connection up, or cuts it: a broker that takes connections and then says nothing is as good as none. */
+/**
+ * Sets up a new connection, or cuts it: a broker that accepts connections but does not answer counts as unreachable.
+ */
 export async function setUp<T>(connection: ChannelModel, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => cut(connection), connectTimeoutMs);
   try {
@@ -44,7 +46,7 @@ async function loadDriver(): Promise<typeof import("amqplib")> {
   }
 }
 
-/** Both sides say every few seconds that they are there: a link that died in silence is noticed. */
+/** Both sides send heartbeats every few seconds, so that a dead link is noticed. */
 function withHeartbeat(url: string): string {
   const parsed = new URL(url);
   if (!parsed.searchParams.has("heartbeat")) parsed.searchParams.set("heartbeat", String(heartbeatSeconds));
@@ -52,8 +54,8 @@ function withHeartbeat(url: string): string {
 }
 
 /**
- * Ends a connection without a word to the other side, which may not be there to hear it. The driver must be told that it
- * was: otherwise its heart goes on beating, and keeps the process alive, until it has missed two beats of the other side.
+ * Ends a connection without a closing handshake, since the other side may be gone. The driver must be told: otherwise
+ * its heartbeat timer keeps the process alive until two heartbeats are missed.
  */
 export function cut(connection: ChannelModel): void {
   const { stream } = connection.connection as unknown as { stream?: { destroy(error: Error): void } };
@@ -73,7 +75,7 @@ export class Patience {
   #failures = 0;
   #until = 0;
 
-  /** Gives back for how long nothing should be tried. */
+  /** Returns how long to wait before the next attempt. */
   failed(): number {
     this.#failures += 1;
     const pauseMs = backoff(this.#failures, Math.random());

@@ -12,60 +12,67 @@ import { declareTopology } from "./declare.ts";
 import { isOutage } from "./outage.ts";
 import { checkTopology, type Topology } from "./topology.ts";
 
-/** A message that came in. */
+/** A received message. */
 export interface IncomingMessage {
-  /** What its sender called it; undefined when he gave it no id. */
+  /** The id that its sender set; undefined without one. */
   readonly id: string | undefined;
   readonly queue: string;
   readonly exchange: string;
   readonly routingKey: string;
   readonly correlationId: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** What AMQP itself says of it, such as `contentType` and `replyTo`. */
+  /** The properties of AMQP, such as `contentType` and `replyTo`. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
   /** How often a handler was given it before, as far as is known. */
   readonly deliveries: number;
 }
 
-/** What becomes of a message: it is done, it comes again, or it goes to the dead letters. */
+/** The result of a message: acknowledged, delivered again, or dead-lettered. */
 export type Verdict = "ack" | "requeue" | "reject";
 
 export interface ConsumeOptions {
   readonly url: string;
   readonly queue: string;
   /**
-   * Stores what came and then says `"ack"`. A throw lets the message come again, after a pause that grows, and counts as a
-   * delivery. A `TransientError`, or a `PawlError` about a database that is away, does not: the message is held and the
-   * handler is called with it again until it returns, so an outage costs no message a delivery.
+   * Stores the message and returns `"ack"`. After a throw the message is delivered again, after a growing pause, and a
+   * delivery is counted. A `TransientError`, or a `PawlError` about an unreachable database, counts none: the message
+   * is held and the handler is called with it again until it returns, so an outage costs no message a delivery.
    */
   readonly handler: (message: IncomingMessage) => Promise<Verdict>;
   /**
-   * Checks that what the handler stores messages in can be reached. Called before messages are requested; while it rejects,
-   * the queue keeps them. Without it messages are requested at once.
+   * Checks that the store of the handler is reachable. Called before messages are requested; while it rejects, messages
+   * stay in the queue. Without it messages are requested at once.
    */
   readonly available?: (() => Promise<unknown>) | undefined;
   /**
-   * How long the handler may take for one message. After that its message comes again, as after a throw, and another one
-   * gets its place.
+   * The timeout of the handler for one message. After it the message is delivered again, as after a throw, and its slot
+   * is freed.
    * @default "5m"
    */
   readonly handlerTimeout?: Duration;
-  /** How many messages may be in the handler's hands at once; 20 unless given. */
+  /**
+   * How many messages the handler gets at the same time.
+   * @default 20
+   */
   readonly prefetch?: number;
-  /** What is declared whenever it connects. */
+  /** The topology to declare after each connect. */
   readonly topology?: Topology;
-  /** A larger message is rejected without a look at it; 1 MiB unless given. */
+  /**
+   * Larger messages are rejected unread.
+   * @default 1 MiB
+   */
   readonly maxBytes?: number;
-  /** Called with what the handler threw, and with lost connections. What it throws becomes a warning of the process. */
+  /** Called with errors of the handler, and with lost connections. A throw becomes a warning of the process. */
   readonly onFailure?: (error: unknown) => void;
 }
 
 /**
- * Takes messages from a queue, for as long as it is not stopped; it comes back by itself when the connection is lost.
+ * Consumes the messages of a queue until it is stopped; reconnects when the connection is lost.
  *
  * ```ts
- * const consumer = consume({ url, queue: "grading.callback", handler: async (message) => { await store(message); return "ack"; } });
+ * const consumer = consume({ url, queue: "grading.callback", handler: async (message) => { await store(message); return
+ * "ack"; } });
  * ```
  */
 export function consume(options: ConsumeOptions): Consumer {
@@ -74,7 +81,7 @@ export function consume(options: ConsumeOptions): Consumer {
 
 const redelivery = exponential({ first: "100ms", cap: "5s" });
 
-/** The channel of one connection, and whether it is gone: what was delivered over it then belongs to the broker again. */
+/** The channel of one connection, and whether it is closed: the broker then delivers its messages again. */
 interface Session {
   readonly channel: Channel;
   isOver: boolean;
@@ -88,7 +95,7 @@ export class Consumer {
   readonly #patience = new Patience();
   readonly #rest = new WakeableSleep();
   readonly #inHand = new Set<Promise<void>>();
-  /** What ends at once when it is stopped: the session under way, and pauses before a message comes again. */
+  /** Aborted by `stop`: the current session, and pauses before messages are delivered again. */
   readonly #waits = new Set<() => void>();
   readonly #ended: Promise<void>;
   #setStopped: () => void = () => {};
@@ -99,7 +106,7 @@ export class Consumer {
   /** The first failure of the outage under way was reported; the others are the same. */
   #isAway = false;
   #setReady: () => void = () => {};
-  /** Comes when it takes messages for the first time. */
+  /** Resolves when it consumes messages for the first time. */
   readonly ready = new Promise<void>((resolve) => {
     this.#setReady = resolve;
   });
@@ -122,7 +129,7 @@ export class Consumer {
     this.#ended = this.#run();
   }
 
-  /** Takes nothing more, lets the handler finish what it has in hand for 25 seconds at most, and ends. */
+  /** Stops consuming, waits up to 25 seconds for the handler, and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#setStopped();
@@ -197,7 +204,7 @@ export class Consumer {
     return { session, consumerTag };
   }
 
-  /** The messages in hand have been settled. Those that are not when the connection is cut come again. */
+  /** Messages in progress have been settled. The broker delivers the others again after the connection is cut. */
   async #finished(): Promise<void> {
     while (this.#inHand.size > 0) await Promise.all(this.#inHand);
   }
@@ -214,7 +221,7 @@ export class Consumer {
       if (verdict === "ack") channel.ack(delivery);
       else channel.nack(delivery, false, verdict === "requeue");
     } catch {
-      // The channel is gone, and the broker delivers the message again.
+      // The channel is closed, and the broker delivers the message again.
     }
   }
 
@@ -237,7 +244,8 @@ export class Consumer {
         if (!isAway || !this.#isAway) this.#onFailure(error);
         this.#isAway = isAway;
         await this.#pause(redelivery(isAway ? failures : message.deliveries + 1, Math.random()));
-        // Requeuing would count a delivery, and a queue gives up on a message after some: an outage of the store holds it.
+        // Requeuing would count a delivery, and a queue dead-letters a message after some: during an outage of the
+        // store it is held.
         if (!isAway || this.#stopping || session.isOver) return "requeue";
       }
     }
@@ -251,7 +259,7 @@ export class Consumer {
     throw new Error(`The handler of \`${queue}\` must return ack, requeue or reject.`);
   }
 
-  /** What is requested while the store is away would only be held, or given back when this process ends. */
+  /** Messages that are requested while the store is away would only be held, or returned when this process ends. */
   async #whenAvailable(): Promise<void> {
     const { available, queue } = this.#options;
     if (available === undefined) return;
@@ -269,7 +277,7 @@ export class Consumer {
     }
   }
 
-  /** So that a message which fails at once does not come again at once, for ever. */
+  /** Delays the next delivery of a message that fails at once. */
   async #pause(ms: number): Promise<void> {
     if (this.#stopping) return;
     let end: () => void = () => {};

@@ -6,13 +6,16 @@ import { type ConsumeOptions, Consumer } from "./consumer.ts";
 import { deadMessageOf } from "./dead-letters.ts";
 
 export interface DeadLetterQueueOptions extends Pick<ConsumeOptions, "url" | "queue" | "topology" | "prefetch"> {
-  /** The broker of the outbox by which a message goes back when somebody requeues it; `"rabbitmq"` unless given. */
+  /**
+   * The broker of the outbox that sends a requeued message back.
+   * @default "rabbitmq"
+   */
   readonly broker?: string;
 }
 
 /**
- * Makes dead letters of what lies in a dead-letter queue: each is stored, and then taken from the queue. Whoever requeues
- * one sends it back to the queue in which it died, through the outbox.
+ * Turns the messages of a dead-letter queue into dead letters: each is stored, and then acknowledged. A requeued one
+ * goes back, through the outbox, to the queue in which it died.
  *
  * ```ts
  * createPawl({ lifecycles: [essay], deadLetters: { queues: [deadLetterQueue({ url, queue: "grading.dlq" })] } });

@@ -1,10 +1,10 @@
 import { boundedHeaders } from "./bounds.ts";
 import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
 
-/** A message that a broker gave up on, as far as it tells. */
+/** A message that a broker dead-lettered, with the data of its headers. */
 export interface DeadMessage {
   readonly id: string | undefined;
-  /** `rejected`, `expired`, `maxlen`, `delivery_limit`, or `unknown` when nobody says. */
+  /** `rejected`, `expired`, `maxlen`, `delivery_limit`, or `unknown` if the headers do not say. */
   readonly reason: string;
   /** The queue in which it died first. */
   readonly queue: string | undefined;
@@ -14,19 +14,19 @@ export interface DeadMessage {
   readonly deaths: number;
   readonly diedAt: Date | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** What was in it, as text, and cut when it is long. */
+  /** Its content, as text, cut if it is long. */
   readonly body: string;
   readonly truncated: boolean;
 }
 
 export interface DeadLetterOptions extends Omit<ConsumeOptions, "handler" | "maxBytes"> {
-  /** Stores what died and then says `"ack"`. */
+  /** Stores the message and returns `"ack"`. */
   readonly handler: (message: DeadMessage) => Promise<Verdict>;
 }
 
 const longestBody = 64 * 1024;
 
-/** Takes messages from a dead-letter queue, however large they are, with the reason why they are there. */
+/** Consumes messages of any size from a dead-letter queue, with the reason of their death. */
 export function consumeDeadLetters({ handler, ...options }: DeadLetterOptions): Consumer {
   const prefetch = options.prefetch ?? 5; // Each may be large.
   return new Consumer({
@@ -37,7 +37,7 @@ export function consumeDeadLetters({ handler, ...options }: DeadLetterOptions): 
   });
 }
 
-/** What the broker says of a death: anybody can write such headers, so nothing is taken for granted. */
+/** Reads the broker's headers about a death; any sender can write such headers, so nothing is trusted. */
 export function deadMessageOf({ id, headers, body }: Pick<IncomingMessage, "id" | "headers" | "body">): DeadMessage {
   const queue = textOf(headers["x-first-death-queue"]);
   const deaths = (Array.isArray(headers["x-death"]) ? headers["x-death"] : []).filter(isRecord);
@@ -56,7 +56,7 @@ export function deadMessageOf({ id, headers, body }: Pick<IncomingMessage, "id" 
   };
 }
 
-/** As the broker says, else as whoever gave it up does. */
+/** As the broker says, otherwise as the consumer that rejected it says. */
 function reasonOf(headers: Readonly<Record<string, unknown>>, death: Readonly<Record<string, unknown>>): string {
   const said = [headers["x-first-death-reason"], death.reason, headers["x-last-death-reason"], headers.reason];
   return said.map(textOf).find((text) => text !== undefined) ?? "unknown";

@@ -16,7 +16,7 @@ export async function declareTopology(connection: ChannelModel, channel: Channel
   }
 }
 
-/** How a quorum queue is declared without a limit: before RabbitMQ 4 by saying nothing, since then by -1. */
+/** How a quorum queue is declared without a limit: before RabbitMQ 4 without the argument, since then with -1. */
 function noDeliveryLimit(version: string): number | undefined {
   return Number.parseInt(version, 10) >= 4 ? -1 : undefined;
 }
@@ -36,7 +36,9 @@ export function argumentsOf(queue: QueueDeclaration, noLimit: number | undefined
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** A queue that names no dead-letter exchange would delete what it delivers too often, so it has no limit by default. */
+/**
+ * A queue without a dead-letter exchange would delete a message at its delivery limit, so it has no limit by default.
+ */
 function limitOf(queue: QueueDeclaration): number | null {
   if (queue.deliveryLimit !== undefined) return queue.deliveryLimit;
   const hasDeadLetters = queue.deadLetter !== undefined || queue.arguments?.["x-dead-letter-exchange"] !== undefined;

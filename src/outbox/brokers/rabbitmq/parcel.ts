@@ -1,6 +1,6 @@
-/** A message as RabbitMQ takes it. */
+/** A message in the form that RabbitMQ expects. */
 export interface Parcel {
-  /** By which the broker gives it back when no queue takes it. */
+  /** Identifies it if the broker returns it because no queue accepts it. */
   readonly id: string;
   readonly exchange: string;
   readonly key: string;

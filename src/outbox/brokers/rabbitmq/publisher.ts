@@ -16,19 +16,31 @@ import { checkTopology, type Topology } from "./topology.ts";
 export interface RabbitmqOptions {
   /** `amqp://` or `amqps://`, with user, password and virtual host. */
   readonly url: string;
-  /** What it is called; `"rabbitmq"` unless given. */
+  /**
+   * The name of the broker.
+   * @default "rabbitmq"
+   */
   readonly name?: string;
-  /** Where messages are published; `"pawl.exchange"`, a topic exchange, unless given. */
+  /**
+   * The exchange to publish to, a topic exchange by default.
+   * @default "pawl.exchange"
+   */
   readonly exchange?: string;
   /** Another exchange, or another routing key than the message's type. */
   readonly route?: (message: OutboxMessage) => { readonly exchange?: string; readonly key?: string };
-  /** Which types of messages it takes, `grading.*` and `#` too; all unless given. */
+  /**
+   * The types of messages to publish, with patterns such as `grading.*` and `#`.
+   * @default all
+   */
   readonly types?: readonly string[];
-  /** What is declared whenever it connects. */
+  /** The topology to declare after each connect. */
   readonly topology?: Topology;
-  /** More headers; what is too long is cut. */
+  /** Additional headers; long values are cut. */
   readonly headers?: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
-  /** How long the broker may take to confirm a message; `"5s"` unless given. */
+  /**
+   * The timeout for the broker's confirmation of a message.
+   * @default "5s"
+   */
   readonly confirmTimeout?: Duration;
 }
 
@@ -51,20 +63,20 @@ const blockedPauseMs = 1_000;
 const redeclareEveryMs = 1_000;
 const longestKey = 255;
 
-/** A connection with its channel, and what is on its way over it. */
+/** A connection with its channel, and its unconfirmed messages. */
 interface Link {
   readonly connection: ChannelModel;
   readonly channel: ConfirmChannel;
   readonly sendings: Map<string, Sending>;
-  /** When the broker last said anything about a message. */
+  /** The last time at which the broker confirmed or returned a message. */
   heardAt: number;
   blocked: string | undefined;
-  /** The connection broke or was closed by an operator: what was under way over it says nothing about any message. */
+  /** The connection broke or was closed by an operator: that concerns none of its messages. */
   isLost: boolean;
 }
 
 interface Sending {
-  /** The broker gave it back, since no queue takes it. A confirm follows all the same. */
+  /** Returned by the broker, since no queue accepts it. A confirmation follows all the same. */
   returned: string | undefined;
 }
 
@@ -230,21 +242,21 @@ export class RabbitmqBroker implements Broker {
       return new BrokerAway(`${text}: it blocks publishers (${link.blocked}).`, { retryAfterMs: blockedPauseMs });
     }
     if (performance.now() - link.heardAt < this.timeoutMs) return new Error(`${text}.`);
-    // Not a word about any message for so long: the link is dead, whatever the socket says.
+    // No confirmation of any message for this long: the link is dead, whatever the state of the socket.
     this.#lose(link);
     return new BrokerAway(`${text}, and no other message either; reconnecting.`, {
       retryAfterMs: this.#patience.leftMs,
     });
   }
 
-  /** An attempt that failed, unless the connection was lost under it: that says nothing about the message. */
+  /** A failed attempt, unless the connection was lost: that does not concern the message. */
   #refused(link: Link, error: Error): Error {
     if (!link.isLost) return new Error(`RabbitMQ refused the message: ${error.message}.`);
     const retryAfterMs = this.#patience.leftMs;
     return new BrokerAway(`The connection to RabbitMQ was lost: ${error.message}.`, { retryAfterMs, cause: error });
   }
 
-  /** What the topology declares may have been deleted: it is declared anew, and the next attempt may find it. */
+  /** Parts of the topology may have been deleted: it is declared again for the next attempt. */
   #unroutable(link: Link, reason: string, exchange: string, key: string): Error {
     if (performance.now() - this.#declaredAt >= redeclareEveryMs) {
       this.#declare(link.connection).catch(() => this.#lose(link));
@@ -254,7 +266,7 @@ export class RabbitmqBroker implements Broker {
     );
   }
 
-  /** What a function of the options makes of a message; an empty object without it. */
+  /** The result of a function of the options for a message; an empty object without it. */
   #record<Name extends "route" | "headers">(name: Name, message: OutboxMessage) {
     const what = `\`${name}\` of the broker \`${this.name}\``;
     const made: unknown = compute("hook_failed", what, () => this.#options[name]?.(message)) ?? {};
@@ -289,7 +301,10 @@ function isProtocolError(code: unknown): boolean {
   return typeof code === "number" && code >= 500;
 }
 
-/** The body, or `PermanentError`: what is too large today is too large tomorrow. Spaces that only the database put in go first. */
+/**
+ * The body, or `PermanentError`: a message that is too large stays too large. Spaces that only the database added are
+ * removed first.
+ */
 function bodyOf({ body, type }: OutboxMessage): Buffer {
   const bytes = Buffer.from(body);
   if (bytes.length <= maxBodyBytes) return bytes;

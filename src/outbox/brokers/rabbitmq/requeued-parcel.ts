@@ -2,14 +2,11 @@ import type { OutboxMessage } from "../../broker.ts";
 import { type KeptBody, type KeptMessage, requeuesHeader } from "../../broker-dead-message.ts";
 import type { Parcel } from "./parcel.ts";
 
-/** What the broker writes into messages that die: it would take an old death for a new one. */
+/** Headers that the broker writes on dead messages: it would take an old death for a new one. */
 const deathHeaders = /^x-(?:death|first-death-|last-death-|delivery-count)/;
 const carried = ["contentType", "contentEncoding", "type", "correlationId", "replyTo", "appId", "priority"];
 
-/**
- * A message that died and that somebody sends back: to the queue that it came from and no other, with the id, the content
- * and the headers that it had.
- */
+/** A dead message that is sent back: to the queue that it came from and no other, with its id, content and headers. */
 export function requeuedParcel(message: OutboxMessage): Parcel {
   const { body, message: kept } = JSON.parse(message.body) as { body: KeptBody; message: KeptMessage };
   const headers = Object.entries(kept.headers).filter(([name]) => !deathHeaders.test(name));

@@ -1,33 +1,39 @@
 import type { Duration } from "../../../base/duration.ts";
 import { PawlError } from "../../../base/errors.ts";
 
-/** Exchanges, queues and what binds them. What is declared here is there whenever a relay or a consumer is connected. */
+/** Exchanges, queues and bindings, declared whenever a relay or a consumer connects. */
 export interface Topology {
   readonly exchanges?: Readonly<Record<string, ExchangeDeclaration>>;
   readonly queues?: Readonly<Record<string, QueueDeclaration>>;
 }
 
 export interface ExchangeDeclaration {
-  /** `"topic"` unless given. */
+  /**
+   * The type of the exchange.
+   * @default "topic"
+   */
   readonly type?: "direct" | "topic" | "fanout" | "headers";
 }
 
 export interface QueueDeclaration {
-  /** Quorum queues survive the loss of a node; they are what is declared unless told otherwise. */
+  /**
+   * The type of the queue; quorum queues survive the loss of a node.
+   * @default "quorum"
+   */
   readonly type?: "quorum" | "classic";
   readonly bindings?: readonly { readonly exchange: string; readonly key: string }[];
   /** Where messages go that are rejected, too old, too many or delivered too often. */
   readonly deadLetter?: { readonly exchange: string; readonly key: string };
   /**
-   * How often a quorum queue delivers a message before it is dead; `null` for no limit. Defaults to 20 for a queue with a
-   * dead-letter exchange, and to no limit for one without, which would delete such a message.
+   * How often a quorum queue delivers a message before it is dead; `null` for no limit. Defaults to 20 for a queue with
+   * a dead-letter exchange, and to no limit for one without, which would delete such a message.
    */
   readonly deliveryLimit?: number | null;
   readonly maxLength?: number;
-  /** What becomes of a message for a queue that is full: the oldest one goes, or the new one is refused (nacked). */
+  /** What happens to messages for a full queue: drop the oldest, or refuse (nack) the new one. */
   readonly overflow?: "drop-head" | "reject-publish";
   readonly messageTtl?: Duration;
-  /** Whatever else the broker takes, such as `x-max-length-bytes`. */
+  /** Other arguments of the broker, such as `x-max-length-bytes`. */
   readonly arguments?: Readonly<Record<string, unknown>>;
 }
 

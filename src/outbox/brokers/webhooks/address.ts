@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** What is not on the public internet, by IANA's registries of special addresses. */
+/** Addresses that are not on the public internet, by IANA's registries of special addresses. */
 const privateV4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -18,10 +18,10 @@ const privateV4 = [
   "224.0.0.0/4",
   "240.0.0.0/4",
 ];
-/** All that is public in IPv6 lies in one block, with holes. */
+/** All public IPv6 addresses are in one block, with exceptions. */
 const publicV6 = ["2000::/3"];
 const holesV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
-/** IPv6 addresses that stand for an IPv4 one. */
+/** IPv6 addresses that map to an IPv4 address. */
 const embeddingV6 = ["::ffff:0:0/96", "64:ff9b::/96"];
 
 const privates = listOf(privateV4);
@@ -29,7 +29,7 @@ const publics = listOf(publicV6);
 const holes = listOf(holesV6);
 const embedding = listOf(embeddingV6);
 
-/** Networks such as `10.1.0.0/16` or `fd00::/8`, to be looked an address up in. */
+/** Networks such as `10.1.0.0/16` or `fd00::/8`, to check addresses against. */
 export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -44,7 +44,7 @@ export function isIn(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** Whether an address is one that anybody on the internet could reach. */
+/** Whether an address can be reached from the internet. */
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !isIn(privates, address);

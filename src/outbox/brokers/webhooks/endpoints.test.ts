@@ -33,7 +33,7 @@ test("after a rest one message is the probe, and the others rest on until it is 
   expect(endpoints.restMs("a")).toBe(1_000);
   pass(1_000);
   expect([endpoints.restMs("a"), endpoints.restMs("a")]).toEqual([0, 30_000]);
-  pass(30_000); // The probe was lost with its process, or whatever: somebody else may try.
+  pass(30_000); // The probe was lost, for example with its process: another attempt is allowed.
   expect(endpoints.restMs("a")).toBe(0);
 });
 

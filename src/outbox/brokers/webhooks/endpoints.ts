@@ -11,8 +11,8 @@ interface Standing {
 }
 
 /**
- * How the endpoints stand, as far as this process has seen. One that fails again and again rests, and is then tried with
- * one message at a time; one that says it is gone gets nothing more.
+ * The health of endpoints, as seen by this process. One that fails repeatedly is paused, and then tried with one
+ * message at a time; one that answers 410 Gone gets nothing more.
  */
 export class Endpoints {
   readonly #standings = new Map<string, Standing>();
@@ -36,8 +36,8 @@ export class Endpoints {
   }
 
   /**
-   * For how long nothing is sent to it; 0 when somebody may try. Whoever is told 0 after a rest is the one who tries: until
-   * he has an answer, the others are told to rest on.
+   * How long nothing is sent to it; 0 to allow an attempt. After a pause, the first caller gets 0 and sends the probe:
+   * until it has an answer, other callers keep waiting.
    */
   restMs(id: string): number {
     const standing = this.#standings.get(id);
@@ -52,7 +52,7 @@ export class Endpoints {
     this.#standings.delete(id);
   }
 
-  /** `restMs`: it said itself when to come again. */
+  /** `restMs`: the pause that the endpoint requested. */
   failed(id: string, restMs?: number): void {
     const standing = this.#of(id);
     standing.failures += 1;

@@ -4,7 +4,7 @@ import { PawlError } from "../../../base/errors.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
 import { isIn, isPublic, listOf } from "./address.ts";
 
-/** Where webhooks may go. Unless told otherwise: over https, on port 443, to addresses of the public internet. */
+/** Where webhooks may be sent. By default: over https, to port 443, to public addresses. */
 export interface GuardOptions {
   /** Also `http://`, for a network that is trusted. */
   readonly allowHttp?: boolean;
@@ -30,7 +30,7 @@ export class Guard {
     this.#resolve = resolve ?? ((host) => lookUp(host, { all: true, verbatim: true }));
   }
 
-  /** The URL, if webhooks may go there as far as it tells by itself. */
+  /** Returns the URL if it is allowed, as far as the URL itself shows. */
   checkedUrl(text: string): URL {
     if (!URL.canParse(text)) throw new PermanentError("The webhook's URL is invalid.");
     const url = new URL(text); // Also reads 0x7f.1 and 2130706433 as the addresses that they are.
@@ -44,8 +44,8 @@ export class Guard {
   }
 
   /**
-   * Resolves a name for a connection that is about to be made: to addresses which were checked, all of them. The
-   * connection goes to one of these and nowhere else, whatever the name resolves to a moment later.
+   * Resolves a name for a new connection, and checks every address. The connection uses one of these addresses,
+   * whatever the name resolves to a moment later.
    */
   readonly lookup: LookupFunction = (host, options, done) => {
     void this.#answer(host, options.all === true, done);

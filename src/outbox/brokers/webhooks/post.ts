@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { PermanentError } from "../../../base/step-errors.ts";
 import type { Guard } from "./guard.ts";
 
-/** Of an answer nobody needs more than its status; what comes with it is read up to here, so that the connection can be used again. */
+/** Only the status of an answer is used; its body is read up to this size, so that the connection can be reused. */
 const mostBytes = 64 * 1024;
 
 export interface Answer {
@@ -23,7 +23,7 @@ export class NotConnected extends Error {
   override readonly name = "NotConnected";
 }
 
-/** Posts over connections that a guard looked at, and follows no redirect. */
+/** Posts over checked connections, and follows no redirect. */
 export class Poster {
   readonly #http: HttpAgent;
   readonly #https: HttpsAgent;

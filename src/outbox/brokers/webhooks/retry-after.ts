@@ -1,6 +1,6 @@
 const mostMs = 3_600_000;
 
-/** What a `Retry-After` header asks for, seconds or a date; an hour at most, and undefined when it asks for nothing. */
+/** The delay of a `Retry-After` header, in seconds or as a date, an hour at most; undefined without one. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\s*\d{1,12}\s*$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - nowMs;

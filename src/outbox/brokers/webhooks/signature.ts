@@ -29,7 +29,7 @@ export function webhookKey(secret: unknown): Buffer {
   );
 }
 
-/** The headers that go with a body. The newest secret comes first; a receiver needs any one of them. */
+/** The headers for a body. The newest secret comes first; a receiver needs only one of them. */
 export function signWebhook(
   webhook: { readonly id: string; readonly atMs: number; readonly body: string },
   secrets: readonly string[],
@@ -46,12 +46,12 @@ export function signWebhook(
   };
 }
 
-/** What is wrong with a webhook that came in; `undefined` when it is from somebody who knows a secret, and fresh. */
+/** Why a received webhook is invalid; `undefined` if it is signed with a known secret, and recent. */
 export type WebhookFault = "headers_missing" | "timestamp_invalid" | "too_old" | "too_new" | "signature_wrong";
 
 /**
- * Checks a webhook over its raw body: JSON that was read and written again has other bytes. It takes the same time
- * whichever secret fits, and says nothing about how far a signature was right.
+ * Verifies a webhook over its raw body: parsed and serialized JSON has other bytes. Takes the same time for every
+ * secret, and does not reveal how much of a signature was right.
  */
 export function verifyWebhook(
   webhook: {

@@ -11,9 +11,9 @@ import { type Answer, NotConnected, Poster } from "./post.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { signWebhook, webhookKey } from "./signature.ts";
 
-/** Who is told, and how he knows that it is us. */
+/** The receiver of a message, and its secrets. */
 export interface WebhookEndpoint {
-  /** What it is called, over all changes of its URL. */
+  /** The name of the endpoint, which stays when its URL changes. */
   readonly id: string;
   readonly url: string;
   /** `whsec_…`, the newest first: while one is replaced, messages are signed with all of them. */
@@ -22,30 +22,42 @@ export interface WebhookEndpoint {
 }
 
 export interface WebhooksOptions extends GuardOptions {
-  /** What it is called; `"webhooks"` unless given. */
+  /**
+   * The name of the broker.
+   * @default "webhooks"
+   */
   readonly name?: string;
-  /** Which types of messages it takes, `invoice.*` and `#` too; all unless given. */
+  /**
+   * The types of messages to send, with patterns such as `invoice.*` and `#`.
+   * @default all
+   */
   readonly types?: readonly string[];
-  /** Whom a message is for: one for all, or looked up for each. `null`: nobody wants it any more, and it counts as sent. */
+  /**
+   * The endpoint of a message: one for all, or looked up for each. `null`: there is no receiver, and the message counts
+   * as sent.
+   */
   readonly endpoint:
     | WebhookEndpoint
     | ((message: OutboxMessage) => WebhookEndpoint | null | Promise<WebhookEndpoint | null>);
-  /** How long an endpoint may take to answer; `"15s"` unless given, 30 s at most. */
+  /**
+   * The timeout of a request, 30 s at most.
+   * @default "15s"
+   */
   readonly timeout?: Duration;
   /**
-   * A message that could not be sent for so long is given up. While no connection to its endpoint can be made, this alone
-   * ends it, since what was not sent spends no attempt.
+   * The age at which an unsent message is dead. While no connection to its endpoint can be made, only this ends it,
+   * since what was not sent spends no attempt.
    * @default "5d"
    */
   readonly giveUpAfter?: Duration;
   /** Certificates to trust instead of those that Node knows. */
   readonly ca?: string | Buffer;
-  /** Hears when an endpoint is disabled, because it answered 410 Gone: a good moment to take it off the list. */
+  /** Called when an endpoint is disabled because it answered 410 Gone; remove it from your list. */
   readonly onDisabled?: (endpoint: WebhookEndpoint, reason: string) => void;
 }
 
 /**
- * Posts messages to endpoints, signed as Standard Webhooks has it, and to public addresses only unless told otherwise.
+ * Posts messages to endpoints, signed according to Standard Webhooks; by default to public addresses only.
  *
  * ```ts
  * webhooks({ types: ["invoice.*"], endpoint: async (message) => endpointOf(message.aggregate.id) })
@@ -170,7 +182,7 @@ function failureOf(error: unknown, timeoutMs: number): string {
     : messageOf(error);
 }
 
-/** Its URL, when there is nothing wrong with it. What a function gives can be wrong for one message only. */
+/** Its URL, if it is valid. An endpoint from a function can be invalid for one message only. */
 function checkEndpoint(endpoint: WebhookEndpoint, guard: Guard): URL {
   if (typeof endpoint?.id !== "string" || endpoint.id === "" || typeof endpoint.url !== "string") {
     throw new PawlError("option_invalid", "An endpoint must be { id, url, secrets }.");

@@ -6,8 +6,8 @@ import { type GivenAnswer, readAnswers } from "./question-form-answers.ts";
 const longestRaw = 256 * 1024;
 
 /**
- * What a worker filled in, by the names of the inputs. It need not be what the page asked for, anybody can post anything:
- * what makes no sense comes as `{ $raw }`, for the label's schema to refuse.
+ * Reads a worker's input, by the names of the inputs. It may not match the page, since anybody can post anything:
+ * invalid input becomes `{ $raw }`, for the label's schema to refuse.
  */
 export function readAnswer(xml: string, read: (given: readonly GivenAnswer[]) => Json = answerFrom): Json {
   const text = xml.replaceAll("\u0000", "").toWellFormed();
@@ -16,7 +16,7 @@ export function readAnswer(xml: string, read: (given: readonly GivenAnswer[]) =>
     const given = readAnswers(text);
     if (given !== undefined) return storable(compute("hook_failed", "`answer` of mturk()", () => read(given)));
   } catch {
-    // Parts that contradict each other, or something that cannot be stored.
+    // Parts that contradict each other, or a value that cannot be stored.
   }
   return { $raw: text.slice(0, longestRaw).toWellFormed() };
 }
@@ -45,12 +45,12 @@ function answerFrom(given: readonly GivenAnswer[]): Json {
   return answer.held ?? {};
 }
 
-/** What the whole answer is. */
+/** The name of the complete answer. */
 interface Place {
   held: Json | undefined;
 }
 
-/** Puts a value at its place. What is put into a list goes to its end. */
+/** Sets a value at its path; a value for a list is appended. */
 function put(answer: Place, path: InputName["path"], value: Json): void {
   const last = path.at(-1);
   if (last === undefined) {
@@ -74,7 +74,7 @@ function objectOf(value: unknown, key: string): Record<string, Json> {
   return value as Record<string, Json>;
 }
 
-/** Undefined where nothing was filled in; the text itself where it is not what it should be. */
+/** Undefined if the input was empty; the text itself if it is not of the expected type. */
 function filledIn(kind: Kind, { text, selected }: GivenAnswer): Json | undefined {
   if (text === undefined) {
     const [only] = selected;

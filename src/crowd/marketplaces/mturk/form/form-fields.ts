@@ -2,7 +2,7 @@ import type { Json } from "../../../../base/json.ts";
 import type { JsonSchema } from "../../../../definition/schema/json-schema.ts";
 import type { Kind } from "./input-names.ts";
 
-/** What a form shows for a part of an answer. */
+/** The field of a form for a part of an answer. */
 export type Field = Group | Input;
 
 interface Shown {
@@ -23,14 +23,14 @@ export interface Input extends Shown {
   readonly shows: "choice" | "choices" | "checkbox" | "number" | "text" | "lines";
   readonly kind: Kind;
   readonly choices: readonly Json[];
-  /** The JSON that stands for nothing filled in; undefined when it is then left out. */
+  /** The JSON value of an empty input; undefined if the field is then omitted. */
   readonly otherwise: Json | undefined;
   readonly schema: JsonSchema;
 }
 
 const deepest = 6;
 
-/** The fields of a form. What has no input of its own is filled in as JSON. */
+/** The fields of a form. A part without an input of its own is entered as JSON. */
 export function fieldsOf(form: JsonSchema): Field {
   return fieldFor(form, { path: [], title: "", help: "", required: true }, form);
 }
@@ -45,7 +45,7 @@ function fieldFor(given: unknown, place: Shown, root: JsonSchema): Field {
   const choices = choicesOf(schema, root);
   if (choices !== undefined) return input("choice", plainOrJson(choices), { choices });
   const properties = schema.properties;
-  // One that may be left out as a whole is JSON: nobody could tell it from one in which nothing was ticked.
+  // An optional object is entered as JSON: an omitted one would look like one with every box unchecked.
   const isWhole = place.required && !nullable && place.path.length < deepest;
   if (schema.type === "object" && isObject(properties) && isWhole) {
     return { ...shown, shows: "group", fields: fieldsWithin(schema, properties, place.path, root) };
@@ -95,7 +95,7 @@ function plainOrJson(choices: readonly Json[]): Kind {
   return choices.every((choice) => typeof choice === "string") ? "text" : "json";
 }
 
-/** A schema without references, and without "or null", which is told apart. */
+/** A schema without references, and without "or null", which is returned separately. */
 function settled(given: unknown, root: JsonSchema): { readonly schema: JsonSchema; readonly nullable: boolean } {
   const schema = resolved(given, root);
   const types = schema.type;
@@ -110,7 +110,7 @@ function settled(given: unknown, root: JsonSchema): { readonly schema: JsonSchem
   return { schema: { ...about, ...only }, nullable: true };
 }
 
-/** Follows references within the form; one that leads in a circle ends as a schema that says nothing. */
+/** Follows references within the form; a circular one ends as a schema without constraints. */
 function resolved(given: unknown, root: JsonSchema): JsonSchema {
   let schema: unknown = given;
   for (let hops = 0; hops < deepest && isObject(schema); hops++) {
@@ -137,7 +137,7 @@ function branchesOf({ anyOf, oneOf }: JsonSchema): readonly unknown[] | undefine
   return Array.isArray(ways) ? ways : undefined;
 }
 
-/** All values that a schema lets through, where it names each. */
+/** All values that a schema allows, if it lists them. */
 function choicesOf(schema: JsonSchema, root: JsonSchema, depth = 0): readonly Json[] | undefined {
   if (depth > deepest) return undefined;
   if (Array.isArray(schema.enum)) return schema.enum as Json[];

@@ -24,7 +24,7 @@ function groupHtml({ path, title, help, fields }: Group): Markup {
   return path.length === 0 ? inside : html`<fieldset><legend>${title}</legend>${inside}</fieldset>`;
 }
 
-/** What the answer holds at a place where nothing comes back, as from a box that is not ticked. */
+/** The value of a part for which the browser sends nothing, such as an unchecked box. */
 function elseHtml(path: readonly string[], value: Json): Markup {
   return html`<input type="hidden" name="${writeName({ path, kind: "else" })}" value="${JSON.stringify(value)}">`;
 }
@@ -75,7 +75,7 @@ function boundsHtml({ minimum, maximum }: Input["schema"]): Markup {
   return html`${isBound(minimum) && html` min="${minimum}"`}${isBound(maximum) && html` max="${maximum}"`}`;
 }
 
-/** What a library writes for "any safe integer" is no limit that anybody thinks of. */
+/** A limit such as "any safe integer", which libraries generate, is not shown. */
 function isBound(value: unknown): value is number {
   return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER;
 }

@@ -1,10 +1,10 @@
 /**
- * How the text of an input becomes a value. It stands in the input's name, behind a colon (`score:number`), since that is
- * all that comes back with an answer: whoever reads it need not know the form that the page was made from.
+ * The type of an input. It is part of the input's name, after a colon (`score:number`), since an answer contains only
+ * names and values: it can be read without the form that the page was made from.
  */
 const kinds = ["optional", "number", "boolean", "json", "lines", "numbers", "list", "else"] as const;
 
-/** A text as it is has none; `else` is the JSON that stands where nothing was filled in. */
+/** Plain text has none; `else` is the JSON value of an empty input. */
 export type Kind = (typeof kinds)[number] | "text";
 
 export interface InputName {
@@ -22,7 +22,7 @@ export function writeName({ path, kind }: InputName): string {
   return kind === "text" ? place : `${place}:${kind}`;
 }
 
-/** What a name says; one that says nothing of the sort is the name of a text. */
+/** Reads a name; without a type it is the name of a text. */
 export function readName(name: string): InputName {
   const [, place = name, kind = "text"] = /^(.*):([a-z]+)$/s.exec(name) ?? [];
   if (kind !== "text" && !(kinds as readonly string[]).includes(kind)) return { path: [name], kind: "text" };

@@ -1,9 +1,9 @@
 import { readXml } from "../../../../base/xml.ts";
 
-/** What came back under one name. */
+/** The values of one name. */
 export interface GivenAnswer {
   readonly name: string;
-  /** What was typed; undefined where something was selected. */
+  /** The text; undefined if an option was selected. */
   readonly text: string | undefined;
   readonly selected: readonly string[];
 }

@@ -17,7 +17,7 @@ function inputsOf(page: string): string[] {
   return [...new Set([...shown].map(([, name]) => name!))];
 }
 
-/** What comes back when a worker fills in some inputs: a browser also sends those that are hidden. */
+/** The answer when a worker fills in some inputs: a browser also sends hidden ones. */
 function answerTo(page: string, filled: Readonly<Record<string, string>>): Json {
   const hidden = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [
     name!,

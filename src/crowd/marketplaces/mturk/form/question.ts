@@ -6,11 +6,11 @@ import { fieldHtml } from "./form-html.ts";
 import { html, Markup } from "./markup.ts";
 import { contentHtml } from "./show-content.ts";
 
-/** What a page is made from. */
+/** The data of a page. */
 export interface QuestionParts {
   /** What workers are shown. */
   readonly content: Json;
-  /** The JSON Schema of what they fill in. */
+  /** The JSON Schema of the worker's input. */
   readonly form: JsonSchema;
   readonly crowd: AnyCrowd;
 }
@@ -26,7 +26,7 @@ fieldset{border:1px solid #bbb;margin:0 0 1rem}fieldset label{display:block}smal
 textarea,select,input[type=number]{box-sizing:border-box;display:block;font:inherit;width:100%}
 button{font:inherit;padding:.5rem 1.5rem}`);
 
-/** The frame tells which assignment this is and where it is submitted to; in a preview there is nothing to submit. */
+/** The frame's URL has the assignment and the address to submit to; a preview has nothing to submit. */
 const script = new Markup(`(function(){var q=new URLSearchParams(location.search),a=q.get("assignmentId"),
 t=q.get("turkSubmitTo"),f=document.forms[0];f.elements.assignmentId.value=a||"";
 if(t&&/^https:\\/\\/([a-z0-9-]+\\.)*mturk\\.com(\\/|$)/.test(t))f.action=t.replace(/\\/$/,"")+"/mturk/externalSubmit";
@@ -44,7 +44,7 @@ ${fieldHtml(fieldsOf(form))}
   return `<HTMLQuestion xmlns="${schema}"><HTMLContent>${cdata(page.text)}</HTMLContent><FrameHeight>0</FrameHeight></HTMLQuestion>`;
 }
 
-/** What keeps a form from being shown, whatever is shown with it. */
+/** Why a form cannot be shown, for any content. */
 export function checkForm(crowd: AnyCrowd): readonly string[] {
   const bytes = Buffer.byteLength(htmlQuestion({ content: null, form: crowd.form, crowd }, ""));
   if (bytes <= mostQuestionBytes) return [];
@@ -52,7 +52,7 @@ export function checkForm(crowd: AnyCrowd): readonly string[] {
   return [`${why}. Use fewer fields, or pass your own \`question\` to mturk().`];
 }
 
-/** Without what XML cannot hold at all. Nothing in it ends it: of what is put into a page, every `>` is escaped. */
+/** Removes characters that XML forbids. The content cannot end the element: every `>` in a page is escaped. */
 function cdata(text: string): string {
   const held = text.toWellFormed().replace(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, "");
   return `<![CDATA[${held}]]>`;

@@ -4,8 +4,8 @@ import { PermanentError } from "../../../../base/step-errors.ts";
 const longest = 255;
 
 /**
- * What is written on every HIT that Pawl publishes, for its requester only: whose it is, and by which posting. A scope in it
- * tells several Pawls apart that publish with one account.
+ * The annotation of every HIT that Pawl publishes, visible to its requester only: its owner and its posting. The scope
+ * separates several Pawls that publish with one account.
  */
 export class Annotations {
   readonly #prefix: string;
@@ -25,7 +25,7 @@ export class Annotations {
     );
   }
 
-  /** The instance of Pawl that an annotation tells of; undefined when this Pawl did not write it. */
+  /** The instance of Pawl in an annotation; undefined if this Pawl did not write it. */
   ownerIn(annotation: string | undefined): string | undefined {
     if (annotation?.startsWith(this.#prefix) !== true) return undefined;
     const owner = /^([^:]*):./s.exec(annotation.slice(this.#prefix.length))?.[1];

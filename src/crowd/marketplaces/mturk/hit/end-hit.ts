@@ -11,8 +11,8 @@ const yearMs = 365 * 24 * 3_600_000;
 const waitMs = 10 * 60_000;
 
 /**
- * Lets nobody new begin. A time that has passed ends it at once, and each call takes another one: the service carries a
- * time out only once, also when it was given more time in between.
+ * Stops new work on a HIT. A time in the past ends it at once. Each call uses another time: the service applies a time
+ * only once, even if the HIT was extended in between.
  */
 export async function close(requester: Requester, id: string, call: MarketplaceContext): Promise<void> {
   try {
@@ -23,7 +23,7 @@ export async function close(requester: Requester, id: string, call: MarketplaceC
   }
 }
 
-/** Deletes it, with all that was submitted. Gone already is done. */
+/** Deletes a HIT with all its submissions. A missing HIT counts as deleted. */
 export async function dispose(requester: Requester, id: string, call: MarketplaceContext): Promise<void> {
   const hit = await readHit(requester, id, call);
   if (hit === undefined) return;

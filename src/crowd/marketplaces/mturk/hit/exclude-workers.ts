@@ -6,8 +6,8 @@ import { isRefused, Refused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
 
 /**
- * What a HIT requires so that some workers cannot do it: not to have a qualification that they all are given. There is one
- * for each owner; making it and giving it a second time does nothing.
+ * A requirement of a HIT that excludes some workers: not to have a qualification that they are given. There is one per
+ * owner; creating and granting it a second time does nothing.
  */
 export async function requireNone(
   requester: Requester,
@@ -27,7 +27,7 @@ export async function requireNone(
   return [{ QualificationTypeId: id, Comparator: "DoesNotExist", ActionsGuarded: "DiscoverPreviewAndAccept" }];
 }
 
-/** Deletes what was made for an owner whose jobs have ended; where there is none, that is fine. */
+/** Deletes the qualification of an owner whose jobs have ended; a missing one is fine. */
 export async function deleteExclusion(requester: Requester, owner: string, call: MarketplaceContext): Promise<void> {
   const id = await findQualification(requester, nameFor(owner), call);
   if (id === undefined) return;
@@ -36,7 +36,7 @@ export async function deleteExclusion(requester: Requester, owner: string, call:
       turk.deleteQualificationType({ QualificationTypeId: id }, how),
     );
   } catch (error) {
-    if (!(error instanceof Refused)) throw error; // Somebody else was faster, or it is still in use: it does no harm.
+    if (!(error instanceof Refused)) throw error; // It is deleted already, or still in use, which does no harm.
   }
 }
 

@@ -5,13 +5,13 @@ import { isRefused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
 import { jobOf, readHit } from "./hits.ts";
 
-/** From as many places on a HIT costs more: one that was created with fewer can never have them. */
+/** A HIT with this many places costs more: one that was created with fewer can never have them. */
 const dearFrom = 10;
 const secondMs = 1_000;
 
 /**
- * Gives a HIT the places and the time that it lacks. What it has is read first, so that what was done before is not done
- * again, also after the service forgot the token.
+ * Adds the missing places and time to a HIT. The current values are read first, so that a repeated call does nothing
+ * even after the service has forgotten the token.
  */
 export async function extend(
   requester: Requester,

@@ -4,7 +4,7 @@ import { pageAfter, pages } from "../pages.ts";
 import { isRefused } from "../refused.ts";
 import type { Requester } from "../requester.ts";
 
-/** Undefined when it was deleted, or never was: for a while the service shows what was deleted. */
+/** Undefined if it was deleted or never existed: for a while the service returns deleted HITs. */
 export async function readHit(requester: Requester, id: string, call: MarketplaceContext): Promise<HIT | undefined> {
   try {
     const { HIT } = await requester.ask(`read the HIT ${id}`, call, (turk, how) => turk.getHIT({ HITId: id }, how));
@@ -30,7 +30,7 @@ export async function readHits(
   return { hits: ours, NextToken: NextToken || undefined };
 }
 
-/** The HIT that bears an annotation, looked for among all. */
+/** Searches all HITs for the one with this annotation. */
 export async function findAnnotated(
   requester: Requester,
   annotation: string,

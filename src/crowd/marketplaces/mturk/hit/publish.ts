@@ -10,19 +10,19 @@ import { requireNone } from "./exclude-workers.ts";
 import { findAnnotated, readHit } from "./hits.ts";
 import type { MturkQualification } from "./qualifications.ts";
 
-/** What is left of a job's time can be less than the service takes. */
+/** The rest of a job's time can be less than the minimum of the service. */
 const shortestSeconds = 30;
 
-/** What workers see, and what they must have. */
+/** What workers see, and the qualifications they need. */
 export interface Task {
   readonly question: string;
   readonly qualifications: readonly MturkQualification[];
 }
 
 /**
- * Creates the HIT of a posting, or finds the one that an attempt before has created. For a day the token keeps the service
- * from creating a second one. Nobody here knows when the first attempt was, but it was not before its owner was born:
- * unless the owner's id tells that this is less than a day ago, the HIT is looked for among all by its annotation first.
+ * Creates the HIT of a posting, or finds the one of an earlier attempt. For a day the token keeps the service from
+ * creating a second one. The time of the first attempt is unknown, but it is not before the creation of its owner:
+ * unless the owner's id is less than a day old, all HITs are searched for the annotation first.
  */
 export async function publish(
   requester: Requester,
@@ -58,7 +58,7 @@ async function create(requester: Requester, request: CreateHITRequest, call: Mar
   }
 }
 
-/** The HIT that an attempt before has created: the refusal tells its id, its annotation is the second way to it. */
+/** The HIT of an earlier attempt: its id is in the refusal; otherwise it is found by its annotation. */
 async function createdBefore(
   requester: Requester,
   { RequesterAnnotation: annotation = "" }: CreateHITRequest,

@@ -1,6 +1,9 @@
 import { PawlError } from "../../../../base/errors.ts";
 
-/** What a worker must have, as the API of Mechanical Turk says it: a rate of approval, a country, a test of your own. */
+/**
+ * A required qualification of workers, as in the API of Mechanical Turk: an approval rate, a country, a test of your
+ * own.
+ */
 export interface MturkQualification {
   readonly QualificationTypeId: string;
   readonly Comparator:
