@@ -1,6 +1,6 @@
 import type { Json } from "./json.ts";
 
-/** One text for equal values: an object's keys come in order, however they were written. */
+/** One text for equal values: the keys of objects are sorted. */
 export function canonicalJson(value: Json): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -11,7 +11,7 @@ export function canonicalJson(value: Json): string {
     .join(",")}}`;
 }
 
-/** Whether two JSON values say the same. */
+/** Whether two JSON values are equal. */
 export function sameJson(one: Json, other: Json): boolean {
   if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return one === other;
   return canonicalJson(one) === canonicalJson(other);

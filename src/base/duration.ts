@@ -38,7 +38,7 @@ const pattern = new RegExp(
 );
 const unitsOfPattern = ["w", "d", "h", "m", "s", "ms"] as const;
 
-/** A duration in whole milliseconds, or the sentence that says why it is none. */
+/** A duration in whole milliseconds, or the sentence that says why it is invalid. */
 export function parseDuration(duration: unknown): number | string {
   const ms = typeof duration === "number" ? duration : parseText(duration);
   if (ms === undefined || !Number.isFinite(ms) || ms < 0) {
@@ -54,7 +54,7 @@ export function durationMs(duration: unknown, what: string): number {
   return ms;
 }
 
-/** What was given instead of a duration. From plain JavaScript it may be anything at all. */
+/** Describes a value that is no duration. From plain JavaScript it may be anything. */
 function shownGiven(given: unknown): string {
   if (typeof given === "string") return JSON.stringify(given.length > 50 ? `${given.slice(0, 50)}…` : given);
   const simple = given === null || given === undefined || typeof given === "number" || typeof given === "boolean";
@@ -81,7 +81,7 @@ export function formatDuration(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
-/** A wait that a timer of Node's can make: a longer one would end at once. Whoever waits looks again when it is over. */
+/** A delay that a Node timer supports: a longer one would fire at once. The caller checks again when it ends. */
 export function timerMs(ms: number): number {
   return Math.min(ms, 2 ** 31 - 1);
 }

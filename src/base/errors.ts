@@ -84,8 +84,8 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 /**
- * The one error class of Pawl. `code` is stable, `message` says what was asked, what stood in the way and what to do,
- * and `details` carries the same as data.
+ * The error class of Pawl. `code` is stable, `message` says what was attempted, why it failed and what to do, and
+ * `details` has the same as data.
  *
  * ```ts
  * try { await pawl.send(essay, "sub-42", "graded", { score: 7 }); }
@@ -118,11 +118,11 @@ export function broken(what: string, details: Record<string, unknown> = {}): Paw
   return new PawlError("invariant_broken", `${what} This is a fault of Pawl itself: please report it.`, details);
 }
 
-/** The text of anything that was thrown; never fails, whatever it was. */
+/** The text of any thrown value; never fails. */
 export function messageOf(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return String(thrown);
-    // What several addresses failed of is one error without a text of its own.
+    // An error for several addresses has no text of its own.
     const [first] = thrown instanceof AggregateError ? thrown.errors : [];
     const text: unknown = thrown.message || (first === undefined ? thrown.name : messageOf(first));
     return String(text);

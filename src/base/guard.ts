@@ -1,8 +1,9 @@
 import { type ErrorCode, messageOf, PawlError } from "./errors.ts";
 
 /**
- * How Pawl calls functions of its user: listeners and computations; for work that takes time see `kernel/time-limit.ts`. Whatever such a function does
- * (throw, reject, return nonsense, never settle), the caller goes on, and the fault is reported once.
+ * Calls of user functions: listeners and computations; for work that takes time see `kernel/time-limit.ts`. Whatever
+ * such a function does (throw, reject, return an invalid value, never settle), the caller continues, and the fault is
+ * reported once.
  */
 
 /** Whether a value can be awaited. */
@@ -15,14 +16,14 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   }
 }
 
-/** Nobody waits for this promise: its rejection must not end the process. */
+/** This promise is not awaited: its rejection must not end the process. */
 export function ignoreRejection(value: unknown): void {
   if (isThenable(value)) Promise.resolve(value).catch(() => {});
 }
 
 /**
- * A listener that cannot harm its caller: what it throws, or what its promise rejects with, goes to `report`. A promise that
- * it returns is not waited for.
+ * Wraps a listener so that it cannot harm its caller: a throw, or a rejected promise, goes to `report`. A returned
+ * promise is not awaited.
  */
 export function guardListener<Args extends readonly unknown[]>(
   listener: ((...args: Args) => unknown) | undefined,
@@ -33,7 +34,7 @@ export function guardListener<Args extends readonly unknown[]>(
     try {
       ignoreRejection(report(error));
     } catch {
-      // There is nobody left to report to.
+      // There is nowhere left to report to.
     }
   };
   return (...args) => {

@@ -6,7 +6,7 @@ export function isId(text: unknown): text is string {
   return typeof text === "string" && pattern.test(text);
 }
 
-/** An id that follows from two others: whoever makes it again makes the same. */
+/** An id derived from two others: the same inputs give the same id. */
 export function derivedId(one: string, other: string): string {
   const bytes = createHash("sha256").update(`${one} ${other}`).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
@@ -43,8 +43,8 @@ function randomTail(): string {
 const counters = Array.from({ length: 0x1000 }, (_, count) => count.toString(16).padStart(3, "0"));
 
 /**
- * Makes UUIDv7 ids from the time that `now` tells (the database's, in milliseconds). Ids of one maker rise strictly,
- * also within a millisecond and when the clock steps back, so that rows of a batch land side by side in an index.
+ * Makes UUIDv7 ids from the time that `now` returns (the database's, in milliseconds). Ids of one maker rise strictly,
+ * also within a millisecond and when the clock steps back, so that rows of a batch are adjacent in an index.
  */
 export function idMaker(now: () => number, tail: () => string = randomTail): () => string {
   let lastMs = 0;
@@ -67,7 +67,7 @@ function timeOf(ms: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
-/** The lowest id that can be made at a moment: whatever was made earlier has a lower one. */
+/** The lowest id of a moment: earlier ids are lower. */
 export function firstIdAt(ms: number): string {
   return `${timeOf(Math.max(0, Math.floor(ms)))}-7000-8000-000000000000`;
 }

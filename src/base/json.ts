@@ -9,9 +9,9 @@ export const tooDeep = `is nested deeper than ${maxDepth} levels, or contains it
 const tooLarge = "is over 1 MiB of JSON, which is the most; store the large part elsewhere";
 
 /**
- * The JSON text of a value, or `value_not_serializable` with the place of the fault. What the database would choke on, what
- * would change silently on its way (dates, NaN, undefined in a list) and what could poison a reader (`__proto__`) is
- * refused here, at the door, so that one bad row never hurts its neighbours.
+ * The JSON text of a value, or `value_not_serializable` with the path of the fault. Values that the database would
+ * refuse, that would change silently (dates, NaN, undefined in a list) and that could poison a reader (`__proto__`) are
+ * refused here, before anything is written, so that one bad row cannot fail others.
  */
 export function storableText(value: unknown, what: string): string {
   const fault = findFault(value, "", 0, { left: maxBytes });
@@ -30,7 +30,7 @@ interface Fault {
   readonly reason: string;
 }
 
-/** How many more bytes of JSON there may be at the least: objects that share parts can be far larger than they look. */
+/** The minimum size of the JSON: objects that share parts can be far larger than they seem. */
 interface Budget {
   left: number;
 }

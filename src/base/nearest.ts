@@ -1,4 +1,4 @@
-/** The name that was probably meant, if one of `names` is only a slip or three away, by its length. */
+/** The name that was probably intended, if one of `names` differs by at most three edits, depending on its length. */
 export function nearest(name: string, names: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.min(3, Math.floor(name.length / 3)) + 1;

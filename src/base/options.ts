@@ -27,7 +27,7 @@ function listed(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(", ");
 }
 
-/** Refuses what stands behind the last argument of a call: options given there would silently not be followed. */
+/** Refuses an additional argument of a call: options passed there would silently be ignored. */
 export function refuseMore(stray: readonly unknown[], call: string, remedy: string): void {
   if (stray.length === 0) return;
   throw invalid(`\`${call}\` was given ${stray.length} argument${stray.length === 1 ? "" : "s"} too many. ${remedy}`);
@@ -39,7 +39,7 @@ export function checkedLimit(limit: unknown): number {
   throw invalid("`limit` must be a whole number from 1 to 1,000; page on with `after`.");
 }
 
-/** The id of what is meant. */
+/** The id of a thing. */
 export function checkedId(given: unknown, what: string): string {
   const id = typeof given === "string" ? given.toLowerCase() : given;
   if (isId(id)) return id;
@@ -50,7 +50,7 @@ export function textOrNull(given: unknown, what: string): string | null {
   return given === undefined || given === null ? null : checkedText(given, what);
 }
 
-/** Who does something, and why, as it is recorded. */
+/** The actor and the reason, as they are recorded. */
 export interface Cause {
   readonly actor: string | null;
   readonly reason: string | null;

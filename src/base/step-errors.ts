@@ -1,6 +1,6 @@
 import { PawlError } from "./errors.ts";
 
-/** Throw this when trying again cannot help: the step gives up at once. */
+/** Throw this when a retry cannot help: the step fails at once. */
 export class PermanentError extends Error {
   override readonly name = "PermanentError";
 }
@@ -16,14 +16,14 @@ export class TransientError extends Error {
   }
 }
 
-/** Throw this from a crowd's `onSubmitted`: the submission is rejected, and its worker is told the message. */
+/** Throw this from a crowd's `onSubmitted`: the submission is rejected, and its worker receives the message. */
 export class RejectSubmission extends Error {
   override readonly name = "RejectSubmission";
 }
 
 /**
- * What `step.call` throws while the breaker of its dependency is open. A step that does not catch it is put off until the
- * breaker may let it through, and its attempt does not count.
+ * Thrown by `step.call` while the breaker of its dependency is open. A step that does not catch it is deferred until
+ * the breaker may let it through, and its attempt does not count.
  */
 export class CircuitOpenError extends PawlError {
   readonly breaker: string;

@@ -14,7 +14,7 @@ export function checkedText(
   if (given.includes("\u0000") || !given.isWellFormed()) {
     throw new PawlError(code, `${what} holds a character that cannot be stored (NUL, or half of a surrogate pair).`);
   }
-  // Every client resolves them as steps in a path: what is called so could never be asked for over HTTP.
+  // Every client resolves them as path segments: such a key could never be requested over HTTP.
   if (code === "key_invalid" && (given === "." || given === ".."))
     throw new PawlError(code, `${what} must not be "." or "..", which have a meaning of their own in a path.`);
   return given;

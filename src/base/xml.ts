@@ -1,4 +1,4 @@
-/** An element of an XML document; its name comes without a prefix. */
+/** An element of an XML document; its name has no prefix. */
 export interface XmlElement {
   readonly name: string;
   readonly inside: readonly XmlElement[];
@@ -10,11 +10,11 @@ interface OpenElement extends XmlElement {
   text: string;
 }
 
-/** The parts that XML is made of, one after the other; a document type is none of them. */
+/** The tokens of XML, one after the other; a document type is none of them. */
 const part =
   /<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!\[CDATA\[(?<verbatim>[\s\S]*?)\]\]>|<(?<end>\/?)(?<name>[A-Za-z_][\w.:-]*)(?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(?<empty>\/?)>|(?<text>[^<]+)/y;
 
-/** Reads a document strictly, without its attributes: undefined for what is no XML, or has a document type. */
+/** Parses a document strictly, without attributes: undefined if it is not XML, or has a document type. */
 export function readXml(xml: string): XmlElement | undefined {
   const outside: OpenElement = { name: "", inside: [], text: "" };
   const open = [outside];

@@ -38,7 +38,7 @@ export function several(text: string, before: readonly string[] = []): string[] 
   return [...before, text];
 }
 
-/** Which instance is meant: by its key or by `--id`, and not by both. */
+/** The instance of a command: by its key or by `--id`, not by both. */
 export function instanceArgs(key: string | undefined, id: string | undefined): { key: string } | { id: string } {
   if (key !== undefined && id === undefined) return { key };
   if (id !== undefined && key === undefined) return { id };

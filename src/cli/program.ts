@@ -13,5 +13,5 @@ export interface Context {
 /** Resolves to the exit code; to anything but a number for 0. */
 export type Action<Options> = (context: Context, options: Options, ...args: string[]) => Promise<unknown>;
 
-/** Makes what a command does from what it is to do: a context is built, and failures become text and exit code. */
+/** Makes the action of a command: creates its context, and turns errors into text and exit code. */
 export type Act = <Options>(action: Action<Options>) => (...given: unknown[]) => Promise<void>;

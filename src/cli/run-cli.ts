@@ -41,7 +41,7 @@ Examples:
   pawl instance send expense trip-to-oslo approve --actor grace
 `.trimStart();
 
-/** Runs one command line and gives back its exit code. */
+/** Runs one command line and returns its exit code. */
 export async function runCli(argv: readonly string[], env = process.env): Promise<number> {
   const version = ownVersion();
   let code: number = exitCodes.ok;

@@ -4,40 +4,67 @@ import { type Fields, readBoolean, readDuration, readInteger, readOneOf, readTex
 
 const ways = ["extend", "finish"] as const;
 
-/** How a crowd is asked, and what it is paid. */
+/** How a crowd is asked, and the reward. */
 export interface CrowdOptions {
-  /** How many approved submissions each question needs. 1 unless given. */
+  /**
+   * The number of approved submissions per question.
+   * @default 1
+   */
   readonly submissions?: number;
-  /** How many places a question may have in all, since each rejection needs another: three times `submissions` unless given. */
+  /**
+   * The maximum number of places per question, since each rejection needs another one.
+   * @default three times `submissions`
+   */
   readonly maxPlaces?: number;
-  /** What workers read before they begin. The name unless given. */
+  /**
+   * The instructions for workers.
+   * @default the name
+   */
   readonly title?: string;
   readonly description?: string;
   readonly keywords?: readonly string[];
-  /** What an approved submission is paid, such as "0.25". Marketplaces that pay want it. */
+  /** The reward of an approved submission, such as "0.25". Required by marketplaces that pay. */
   readonly reward?: string;
-  /** How long somebody may begin on it. Seven days unless given. */
+  /**
+   * How long new workers can begin.
+   * @default "7d"
+   */
   readonly lifetime?: Duration;
-  /** How long a worker has, from beginning to submitting. An hour unless given. */
+  /**
+   * How long a worker has, from beginning to submitting.
+   * @default "1h"
+   */
   readonly workTime?: Duration;
-  /** When the marketplace approves by itself what nobody has decided. Thirty days unless given. */
+  /**
+   * When the marketplace approves undecided submissions by itself.
+   * @default "30d"
+   */
   readonly approvedAfter?: Duration;
-  /** Approve whatever `onSubmitted` does not reject; true unless given. Otherwise it waits for a person. */
+  /**
+   * Approves every submission that `onSubmitted` does not reject. Otherwise a person decides.
+   * @default true
+   */
   readonly autoApprove?: boolean;
   /** What to do when time is up and places are left: give it another `lifetime`, or finish with what there is. */
   readonly whenExpired?: "extend" | "finish";
-  /** How often it is given another `lifetime`. 3 unless given. */
+  /**
+   * How often it is extended by another `lifetime`.
+   * @default 3
+   */
   readonly maxExtensions?: number;
-  /** How often the marketplace is asked for submissions that nothing has told of. Ten minutes unless given. */
+  /**
+   * How often the marketplace is polled for submissions without a notification.
+   * @default "10m"
+   */
   readonly sweepEvery?: Duration;
   /**
-   * How long after its end it stays at the marketplace. A day unless given, and thirty where something was rejected, so
-   * that the rejection can still be taken back there.
+   * How long postings are kept at the marketplace after the end.
+   * @default "1d", or "30d" after a rejection, which can be overridden there until then
    */
   readonly disposeAfter?: Duration;
 }
 
-/** How a crowd is asked, with everything said. */
+/** The settings of a crowd, with defaults. */
 export interface CrowdSettings {
   readonly submissions: number;
   readonly maxPlaces: number;

@@ -8,16 +8,16 @@ import { Faults, shown } from "./read/fault.ts";
 import { outerNamePattern, readFields, readFunction, readName, whole } from "./read/read.ts";
 import type { JsonSchema } from "./schema/json-schema.ts";
 
-/** What a hook of a crowd can do: it is a task of its own, tried again when it throws. */
+/** The context of a crowd's hook: each hook is a task of its own, and is retried when it throws. */
 export type HookWork = Pick<
   Effect,
   "id" | "attempt" | "idempotencyKey" | "keyFor" | "signal" | "publish" | "once" | "progress" | "log" | "call"
 >;
 
-/** What was submitted, as the hooks of a crowd see it. */
+/** A submission, as the hooks of a crowd get it. */
 export interface SubmissionWork<Label = unknown> extends HookWork {
   readonly label: Label;
-  /** What the worker was shown. */
+  /** The content that the worker saw. */
   readonly content: Json;
   /** The worker, the submission and the job, by their ids at the marketplace. */
   readonly worker: string;
@@ -28,11 +28,11 @@ export interface SubmissionWork<Label = unknown> extends HookWork {
   readonly submittedAt: string;
 }
 
-/** What was decided about it. */
+/** The decision about it. */
 export interface DecidedWork<Label = unknown> extends SubmissionWork<Label> {
-  /** The marketplace decided before Pawl did: its time was up, or somebody was there by hand. */
+  /** The marketplace decided before Pawl did: by a timeout, or by hand. */
   readonly auto: boolean;
-  /** What the worker was told; null where nothing was. */
+  /** The feedback for the worker; null without any. */
   readonly feedback: string | null;
 }
 
@@ -46,24 +46,24 @@ export interface FinishedWork<Label = unknown> extends HookWork {
   readonly agreement: number | null;
   readonly approved: number;
   readonly rejected: number;
-  /** Why it has fewer labels than it wanted; null when it has them all. */
+  /** Why it has fewer labels than requested; null if it has all. */
   readonly reason: string | null;
 }
 
-/** What is asked of a crowd. */
+/** The definition of a crowd. */
 export interface CrowdDefinition<Schema> extends CrowdOptions {
-  /** What a worker of the marketplace answers; shown as a form. */
+  /** The schema of a worker's answer; shown as a form. */
   readonly label: Schema & StorableValue<LabelOf<Schema>>;
   /** The marketplace that it is published on, by its name in `createPawl({ marketplaces })`. */
   readonly marketplace: string;
   /**
-   * Looks at what came in. A `RejectSubmission` that it throws rejects it, and its message is what the worker is told; a
-   * `TransientError` is tried again; on anything else a person decides.
+   * Checks a submission. Throw `RejectSubmission` to reject it with feedback for the worker; a `TransientError` is
+   * retried; after any other error a person decides.
    */
   readonly onSubmitted?: (work: SubmissionWork<LabelOf<Schema>>) => unknown;
   readonly onApproved?: (work: DecidedWork<LabelOf<Schema>>) => unknown;
   readonly onRejected?: (work: DecidedWork<LabelOf<Schema>>) => unknown;
-  /** The job has ended. What it leaves at the marketplace is deleted there only after this has succeeded. */
+  /** Called when the job has ended. Its postings are deleted only after this has succeeded. */
   readonly onJobFinished?: (work: FinishedWork<LabelOf<Schema>>) => unknown;
 }
 
@@ -72,7 +72,7 @@ export interface Crowd<Label = unknown> extends CrowdSettings {
   readonly kind: "crowd";
   readonly name: string;
   readonly label: LabelSchema;
-  /** The JSON Schema of what a worker fills in. */
+  /** The JSON Schema of a worker's input. */
   readonly form: JsonSchema;
   readonly marketplace: string;
   readonly onSubmitted: ((work: SubmissionWork) => unknown) | undefined;
@@ -90,7 +90,7 @@ const hooks = ["onSubmitted", "onApproved", "onRejected", "onJobFinished"] as co
 const keys = ["label", "marketplace", ...hooks, ...crowdSettingKeys];
 
 /**
- * A job that is published on a marketplace, with the answers that it wants.
+ * Declares a crowd: a question that is published on a marketplace, with the schema of its answers.
  *
  * ```ts
  * const receipts = crowd("receipts", { label: z.object({ total: z.number() }), marketplace: "mturk", submissions: 3 });

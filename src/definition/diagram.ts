@@ -24,7 +24,7 @@ export function diagram(
 
 /** The same as a picture: an SVG text, laid out by Graphviz. */
 export async function diagramSvg(lifecycle: LifecycleModel, options: DiagramOptions = {}): Promise<string> {
-  // Loaded when first drawn: it is some megabytes that a worker never needs.
+  // Loaded on first use: it is some megabytes that a worker never needs.
   const { instance } = await import("@viz-js/viz");
   const graphviz = await instance();
   return graphviz.renderString(diagram(lifecycle, "dot", options), { format: "svg" });

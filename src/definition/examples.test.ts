@@ -5,7 +5,7 @@ import { lifecycle } from "./lifecycle.ts";
 import { type Context, discarded, failed } from "./model.ts";
 import { queue } from "./queue.ts";
 
-/** Three whole lifecycles, as authors write them: what they declare is what the kernel gets. */
+/** Three complete lifecycles, as authors write them: checks the model that the kernel gets. */
 
 const mostReruns = 5;
 
@@ -96,7 +96,7 @@ const attempt = lifecycle("attempt", {
       on: { store_info: "additional_attempt_info_stored" },
       recoverWith: "retry_verify_proctor_results",
     },
-    // Where this state and the next stand in the order is inferred.
+    // The position of the states in the order is inferred.
     additional_attempt_info_stored: {
       run: tidy,
       uses: "proctoring",

@@ -11,9 +11,9 @@ import { buildLifecycle } from "./read/build.ts";
 import { Faults, shown } from "./read/fault.ts";
 import { readFields, whole } from "./read/read.ts";
 
-/** What a job's `run` gets. */
+/** The step of a job's `run`. */
 export interface JobStep<Payload = Record<string, never>> extends Work<Payload> {
-  /** What the job was enqueued with; `data` is the same. */
+  /** The payload that the job was enqueued with; `data` is the same. */
   readonly payload: Payload;
 }
 
@@ -56,7 +56,10 @@ export interface JobDefinition<Schema> {
   /** How many may begin in a time: `"100/m"`. */
   readonly rate?: Rate;
   readonly version?: number;
-  /** How long an ended job is kept. Seven days unless given. */
+  /**
+   * How long an ended job is kept.
+   * @default "7d"
+   */
   readonly retention?: Duration;
 }
 

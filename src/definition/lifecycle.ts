@@ -14,19 +14,18 @@ import type { Lifecycle } from "./language/public-types.ts";
 import { buildLifecycle } from "./read/build.ts";
 
 /**
- * Declares the states that a piece of work goes through, who does each step and how it recovers. Names that do not
- * exist do not compile; what only a look at the whole can tell is checked here, and `definition_invalid` lists every
- * fault at once.
+ * Declares a lifecycle: its states, the steps that run in them, and how it recovers. Names that do not exist do not
+ * compile; checks of the complete definition run here, and `definition_invalid` lists every fault at once.
  *
  * ```ts
  * const parcel = lifecycle("parcel", {
- *   data: z.object({ address: z.string(), label: z.string().optional() }),
- *   initial: "labeling",
- *   states: {
- *     labeling: { run: buyLabel, on: { labeled: "ready" } },
- *     ready: { timeout: { after: "7d", send: "fail" }, on: { shipped: "done" } },
- *     done: { final: "success" },
- *   },
+ * data: z.object({ address: z.string(), label: z.string().optional() }),
+ * initial: "labeling",
+ * states: {
+ * labeling: { run: buyLabel, on: { labeled: "ready" } },
+ * ready: { timeout: { after: "7d", send: "fail" }, on: { shipped: "done" } },
+ * done: { final: "success" },
+ * },
  * });
  * ```
  */

@@ -15,9 +15,9 @@ export interface LifecycleModel {
   readonly states: ReadonlyMap<string, StateModel>;
   /** Every edge, the built-in ones too, in the order in which they are tried. */
   readonly edges: readonly EdgeModel[];
-  /** Edges of one event from one state, the state's own before those of `on` beside `states`, built-in ones last. */
+  /** The edges of one event from one state, the state's own before the common ones, built-in ones last. */
   edgesFrom(state: string, event: string): readonly EdgeModel[];
-  /** States in which work that was given up waits for a person: a dead letter leads there, and `retry` out of it. */
+  /** States in which failed work waits for a person: an edge with `deadLetter` leads there, and `retry` out of it. */
   readonly retriable: ReadonlySet<string>;
   /** Whether an edge says `deadLetter: true`: then a dead letter can be open in any state. */
   readonly hasDeadLetterEdges: boolean;
@@ -34,7 +34,7 @@ export interface LifecycleModel {
   readonly onParentEnd: string | undefined;
   /** A plain job: its key is unique only while it is open. */
   readonly job: boolean;
-  /** How long a closed instance is kept, in milliseconds; undefined keeps it for ever. */
+  /** The retention of a closed instance, in milliseconds; undefined keeps it. */
   readonly keepClosedMs: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface StateModel {
   readonly priority: number;
   readonly release: { readonly every: Duration; readonly atMost: number; readonly send: string } | undefined;
   readonly join: { readonly failed: "fail" | "count" | "wait" } | undefined;
-  /** The queue or crowd job that is asked, as the user gave it. */
+  /** The queue or crowd that is asked, as given by the user. */
   readonly ask: unknown;
   /** `failed` and `discarded`, even where a definition adds edges to `failed`. */
   readonly builtIn: boolean;
@@ -70,7 +70,7 @@ export interface StateModel {
 export interface EdgeModel {
   readonly from: string;
   readonly event: string;
-  /** Null: the instance stays, its task and timers go on. */
+  /** Null: the instance stays, and its task and timers continue. */
   readonly to: string | null;
   readonly guard: ((context: Context) => boolean | string) | undefined;
   readonly set: ((context: Context) => Record<string, unknown>) | undefined;
@@ -78,7 +78,7 @@ export interface EdgeModel {
   readonly after: ((effect: never) => unknown) | undefined;
   readonly deadLetter: boolean;
   readonly builtIn: boolean;
-  /** The edge in whose place it stands, when a late result is accepted after all. */
+  /** The edge that it replaces, when a late result is accepted after all. */
   readonly accepts?: { readonly state: string; readonly event: string };
 }
 
@@ -90,7 +90,7 @@ export type Timing = Duration | ((context: Context) => Duration | null);
 export interface Context<Data = any, Payload = any> {
   readonly data: Data;
   readonly payload: Payload;
-  /** Who caused it, as the caller said; null when nobody was named. */
+  /** The actor, as given by the caller; null without one. */
   readonly actor: string | null;
   readonly id: string;
   readonly key: string | null;
@@ -123,11 +123,14 @@ export interface RetryModel {
   readonly rules?: readonly RetryRule[] | undefined;
 }
 
-/** How often a certain kind of failure is tried again, and what it is called. */
+/** How often a kind of failure is retried, and its type. */
 export interface RetryRule {
-  /** What `fail` is told as its `type`, so that an edge can lead on by it. The name of the error unless given. */
+  /**
+   * The `type` in the payload of `fail`, so that an edge can depend on it.
+   * @default the name of the error
+   */
   readonly type?: string | undefined;
-  /** The name of the error, or one of several, or whatever tells it. */
+  /** The name of the error, or one of several, or a function that matches it. */
   readonly when: string | readonly string[] | ((error: unknown) => boolean);
   /** All attempts, the first one included; 1 tries nothing again. */
   readonly maxAttempts?: number | undefined;
@@ -138,7 +141,7 @@ export interface RetryRule {
 export const failed = "failed";
 export const discarded = "discarded";
 export const builtInEvents = ["fail", "recover", "restart", "discard"] as const;
-/** How a result is journaled that came after the deadline and is accepted all the same. */
+/** The event in the journal for a late result that is accepted. */
 export const acceptLate = "accept_late";
 
 /** The lane that a state's tasks wait in. */
@@ -146,7 +149,7 @@ export function laneOf(lifecycle: Pick<LifecycleModel, "name" | "version">, stat
   return `${lifecycle.name}@${lifecycle.version}/${state}`;
 }
 
-/** The lane of what other instances send to those of a lifecycle. */
+/** The lane of events that other instances send to those of a lifecycle. */
 export function sendLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">): string {
   return `${lifecycle.name}@${lifecycle.version}:send`;
 }
@@ -156,12 +159,14 @@ export function effectLaneOf(lifecycle: Pick<LifecycleModel, "name" | "version">
   return `${lifecycle.name}@${lifecycle.version}:after`;
 }
 
-/** Whether its moves can have after-effects. Most jobs have no hooks, and their workers need not look for effects. */
+/** Whether its moves can have after-effects. Most jobs have no hooks, so their workers need not poll for effects. */
 export function hasEffects({ job, edges }: Pick<LifecycleModel, "job" | "edges">): boolean {
   return !job || edges.some(({ after }) => after !== undefined);
 }
 
-/** What the name of a lane tells, or of several: `essay@2/grading`, `essay/grading` in all versions, `essay` as a whole. */
+/**
+ * The parts of a lane's name, or of several: `essay@2/grading`, `essay/grading` in all versions, `essay` as a whole.
+ */
 export interface LaneName {
   readonly lifecycle: string;
   /** Undefined: of every version. */

@@ -12,7 +12,7 @@ import {
 
 const orders = ["oldest", "priority", "least_labeled"] as const;
 
-/** Which sample comes next: the oldest, the one with the lowest number, or the one that the fewest have labeled. */
+/** The order of samples: the oldest first, the lowest number first, or the one with the fewest labels first. */
 export type QueueOrder = (typeof orders)[number];
 
 /** A sample that is put into its place when it is added. */
@@ -25,37 +25,59 @@ export interface RankedSample {
 /** Gives a sample its place in the queue when it is added: the lower, the sooner. */
 export type RankOf = (sample: RankedSample) => number;
 
-/** How a queue hands out its samples. */
+/** How a queue assigns its samples. */
 export interface QueueOptions {
-  /** What labelers read before they begin: how to tell one answer from another. Plain text, with line breaks. */
+  /** The instructions for labelers. Plain text, with line breaks. */
   readonly instructions?: string;
-  /** How many labelers label each sample. 1 unless given. */
+  /**
+   * How many labelers label each sample.
+   * @default 1
+   */
   readonly overlap?: number;
-  /** How long a labeler has from start to label. An hour unless given. */
+  /**
+   * How long a labeler has from start to label.
+   * @default "1h"
+   */
   readonly finishWithin?: Duration;
-  /** How long an assignment waits to be started; null for as long as it takes. Five minutes unless given. */
+  /**
+   * How long an assignment waits to be started; null for no limit.
+   * @default "5m"
+   */
   readonly startWithin?: Duration | null;
-  /** How long after the deadline a label still counts. Not at all unless given. */
+  /**
+   * How long after the deadline a label still counts.
+   * @default not at all
+   */
   readonly grace?: Duration;
-  /** How often one labeler may get the same sample. 3 unless given. */
+  /**
+   * How often one labeler may get the same sample.
+   * @default 3
+   */
   readonly maxAttemptsPerLabeler?: number;
-  /** How often a sample may be worked on in all, by whomever. 5 unless given. */
+  /**
+   * How often a sample may be assigned in total.
+   * @default 5
+   */
   readonly maxAttemptsTotal?: number;
   /** Whether an expired assignment frees its slot for another. */
   readonly reassignExpired?: boolean;
   /** Whether a skipped assignment frees its slot for another. */
   readonly reassignSkipped?: boolean;
-  /** Whether a labeler who skips must say why. */
+  /** Whether a skip requires a reason. */
   readonly skipRequiresReason?: boolean;
   /** Whether an assignment can be skipped before it was started, too. */
   readonly skipUnstarted?: boolean;
-  /** Who may work on it, by id. Anyone unless given. */
+  /**
+   * The ids of eligible labelers.
+   * @default anyone
+   */
   readonly labelers?: readonly string[];
-  /** What a labeler must be able to do to work on it: all of these. */
+  /** The skills that a labeler needs: all of these. */
   readonly skills?: readonly string[];
   /**
-   * Which sample comes next. The oldest unless given. A function gives each sample a number when it is added; the lower, the
-   * sooner: `order: ({ data }) => (data as Essay).text.length`.
+   * The order of samples. A function gives each sample a number when it is added; lower ones come first: `order: ({
+   * data }) => (data as Essay).text.length`.
+   * @default the oldest first
    */
   readonly order?: QueueOrder | RankOf;
   /**
@@ -63,15 +85,18 @@ export interface QueueOptions {
    * @default 10
    */
   readonly maxExtensions?: number;
-  /** How many assignments a labeler may have in hand. 1 unless given. */
+  /**
+   * How many open assignments a labeler may have.
+   * @default 1
+   */
   readonly concurrency?: number;
   /** Whether a sample is settled only when a lead has accepted its labels. */
   readonly review?: boolean;
-  /** How far labels must agree, from 0 to 1; where they do not, the sample is shown to one more, up to `maxOverlap`. */
+  /** The required agreement of labels, from 0 to 1; below it, another labeler gets the sample, up to `maxOverlap`. */
   readonly agreement?: { readonly atLeast: number; readonly maxOverlap: number };
 }
 
-/** How a queue hands out its samples, with everything said. */
+/** The settings of a queue, with defaults. */
 export interface QueueSettings {
   readonly instructions: string | null;
   readonly overlap: number;
@@ -93,7 +118,7 @@ export interface QueueSettings {
   readonly agreement: { readonly atLeast: number; readonly maxOverlap: number } | null;
 }
 
-/** The keys of a queue's definition that say how it hands out its samples. */
+/** The keys of a queue's definition that are its settings. */
 export const settingKeys = [
   "instructions",
   "overlap",
@@ -145,7 +170,7 @@ export function readSettings(fields: Fields, faults: Faults): QueueSettings {
   return settings;
 }
 
-/** What could never come about is a fault of the definition, and not of the people who would wait for it. */
+/** Settings that no number of labelers can satisfy are a fault of the definition. */
 function checkReach(made: QueueSettings, faults: Faults): void {
   const { overlap, maxAttemptsTotal, labelers, agreement } = made;
   if (overlap > maxAttemptsTotal) {

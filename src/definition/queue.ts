@@ -10,26 +10,26 @@ import { checkJsonSchema, type JsonSchema } from "./schema/json-schema.ts";
 /** What people may answer: a schema of zod, valibot, arktype and the like, or JSON Schema. */
 export type LabelSchema = StandardSchemaV1 | JsonSchema;
 
-/** The type of the labels that a schema lets through. */
+/** The type of the labels that match a schema. */
 export type LabelOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : Json;
 
-/** What a rule or a check of a label is given. */
+/** The argument of a rule or a check. */
 export interface LabelContext<Label = unknown> {
   readonly label: Label;
-  /** What was labeled, as the labeler saw it. */
+  /** The content that the labeler saw. */
   readonly sample: unknown;
   readonly labeler: string;
 }
 
-/** True, or what is wrong with a label: a sentence, or one for each place (a JSON Pointer such as `/score`). */
+/** True, or the fault of a label: a sentence, or one per path (a JSON Pointer such as `/score`). */
 export type LabelVerdict = true | string | readonly { readonly path: string; readonly message: string }[];
 
-/** What people are asked, and how its samples are handed out. */
+/** The definition of a queue. */
 export interface QueueDefinition<Schema> extends QueueOptions {
-  /** What a labeler answers; shown as a form. */
+  /** The schema of labels; shown as a form. */
   readonly label: Schema & StorableValue<LabelOf<Schema>>;
   /**
-   * What else a label must hold, by name: pure functions that answer true or what is wrong.
+   * Additional rules for labels, by name: pure functions that return true or the fault.
    *
    * ```ts
    * rules: { says_why: ({ label }) => label.sure || label.comment !== "" || "say what makes you unsure" }
@@ -40,12 +40,12 @@ export interface QueueDefinition<Schema> extends QueueOptions {
   readonly validate?: (given: LabelContext<LabelOf<Schema>>) => LabelVerdict | Promise<LabelVerdict>;
 }
 
-/** People who label samples; a state asks them with `ask: { queue }`. */
+/** A queue of samples for people to label; a state asks it with `ask: { queue }`. */
 export interface Queue<Label = unknown> extends QueueSettings {
   readonly kind: "queue";
   readonly name: string;
   readonly label: LabelSchema;
-  /** The JSON Schema of what a labeler fills in: the form, and what the fields of a label are. */
+  /** The JSON Schema of labels: the form, and the types of their fields. */
   readonly form: JsonSchema;
   readonly rules: Readonly<Record<string, (given: LabelContext) => LabelVerdict>>;
   readonly validate: ((given: LabelContext) => LabelVerdict | Promise<LabelVerdict>) | undefined;
@@ -99,7 +99,7 @@ export function readLabel(value: unknown, faults: Faults): { label: LabelSchema;
   return { label: {}, form: {} };
 }
 
-/** What a library's schema is as JSON Schema: the side that a labeler fills in. */
+/** The JSON Schema of a library's schema: of its input. */
 function formOf(schema: StandardSchemaV1, faults: Faults): JsonSchema {
   const standard: StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props> = schema["~standard"];
   if (typeof standard.jsonSchema?.input !== "function") {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LifecycleModel, StateKind, StateModel } from "./model.ts";
 
-/** One way that the database lets an instance go. A start comes from "". */
+/** An edge that the database allows. A start comes from "". */
 export interface EdgeRow {
   readonly from: string;
   readonly event: string;
@@ -14,11 +14,11 @@ export interface Shape {
     readonly name: string;
     readonly kind: StateKind;
     readonly final: string | null;
-    /** What a failed child does to a state that joins. */
+    /** How a failed child affects a state that joins. */
     readonly join?: string;
   }[];
   readonly edges: readonly EdgeRow[];
-  /** Its failed instances are taken up again by themselves, so there is a lane for that. */
+  /** Its failed instances recover by themselves, so there is a lane for recoveries. */
   readonly recovers?: true;
 }
 
@@ -38,8 +38,8 @@ export function shapeOf(model: LifecycleModel): Shape {
 }
 
 /**
- * The waiting states that surely have a timer while an instance waits in them. No part of the shape, since timeouts may
- * change from day to day; what is stored is held against it.
+ * The waiting states in which an instance always has a timer. No part of the shape, since timeouts may change from day
+ * to day; used to verify the stored data.
  */
 export function timedStates({ states }: LifecycleModel): string[] {
   const isTimed = ({ kind, builtIn, timeouts }: StateModel) =>
@@ -50,7 +50,7 @@ export function timedStates({ states }: LifecycleModel): string[] {
     .sort(compare);
 }
 
-/** Sixteen characters that tell two shapes apart. */
+/** Sixteen characters that identify a shape. */
 export function hashOf(shape: Shape): string {
   return createHash("sha256").update(JSON.stringify(shape)).digest("hex").slice(0, 16);
 }

@@ -1,6 +1,6 @@
 /**
- * Group commit: what is asked for while a batch is under way goes into the next one together. A single call is not made
- * to wait, and batches grow with the load by themselves.
+ * Group commit: calls that arrive while a batch is running form the next batch. A single call does not wait, and
+ * batches grow with the load.
  */
 export class Batcher<Asked, Answer> {
   readonly #run: (batch: Asked[]) => Promise<Answer[]>;

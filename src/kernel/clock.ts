@@ -1,11 +1,11 @@
-/** The database's time as this process knows it: good for ids and for what guards are told, never for what is due. */
+/** The database's time, estimated by this process: good for ids and for guards, never for what is due. */
 export interface Clock {
   nowMs(): number;
-  /** The time that the database just told. */
+  /** Sets the time that the database has just returned. */
   observe(nowMs: number): void;
 }
 
-/** Goes on from the last time that the database told, by a clock that nobody sets. */
+/** Adds to the last time of the database the time that has passed since, by a monotonic clock. */
 export function databaseClock(): Clock {
   let toldMs = Date.now();
   let toldAt = performance.now();

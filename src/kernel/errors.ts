@@ -21,7 +21,7 @@ export function unknownInstance(send: Pick<Send, "event" | "lifecycle" | "ref">)
   );
 }
 
-/** An instance as it stood when something was decided about it. */
+/** An instance at the time of a decision. */
 interface Decided {
   readonly lifecycle: LifecycleModel;
   readonly row: InstanceRow;
@@ -64,7 +64,10 @@ export function refusedError(update: Decided, send: Pick<Send, "event">, refusal
   );
 }
 
-/** Whether it is for the author to mend, whatever the data: an event without an edge, a function of the definition that throws. */
+/**
+ * Whether its author has to fix it, whatever the data: an event without an edge, a function of the definition that
+ * throws.
+ */
 export function isDefinitionFault(error: unknown): error is PawlError {
   if (!isPawlError(error)) return false;
   if (error.code !== "transition_refused") return faultCodes.includes(error.code);
@@ -89,7 +92,7 @@ export function itemInvalid(thrown: unknown, index: number): PawlError {
   return new PawlError(error.code, message, { ...error.details, index }, { cause: error });
 }
 
-/** Whatever was thrown, as an error with a code. */
+/** Converts any thrown value to an error with a code. */
 export function asPawlError(thrown: unknown): PawlError {
   if (thrown instanceof PawlError) return thrown;
   if (sqlState(thrown) !== undefined) return translate(thrown, "running");

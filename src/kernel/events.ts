@@ -23,7 +23,7 @@ export interface DeadLetteredEvent {
   readonly lifecycle: string;
   readonly instance: string;
   readonly key: string | null;
-  /** The state in which the work was given up. */
+  /** The state in which the work failed. */
   readonly state: string;
   readonly reason: string;
   readonly at: Date;
@@ -39,7 +39,7 @@ export interface AlertRaisedEvent {
   readonly at: Date;
 }
 
-/** What a process announces of what it commits, by name; see `pawl.on`. */
+/** The events that a process announces about its commits, by name; see `pawl.on`. */
 export interface PawlEvents {
   readonly moved: MovedEvent;
   /** A move into `failed`, or one by which a failure ends the instance: also announced as `moved`. */
@@ -66,7 +66,7 @@ export class Events {
     this.#report = report;
   }
 
-  /** Calls `listener` at each event of that name from now on; gives back how to stop that. */
+  /** Calls `listener` at each event of that name from now on; returns a function that ends that. */
   on<Name extends keyof PawlEvents>(name: Name, listener: (event: PawlEvents[Name]) => unknown): () => void {
     const guarded = guardListener(listener, this.#report);
     const listeners = this.#listeners.get(name)!;
@@ -74,7 +74,7 @@ export class Events {
     return () => void listeners.delete(guarded);
   }
 
-  /** Whether anybody listens: events are not even made otherwise. */
+  /** Whether there are listeners: without any, events are not even created. */
   get isHeard(): boolean {
     return eventNames.some((name) => this.#hears(name));
   }

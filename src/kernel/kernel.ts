@@ -19,15 +19,15 @@ import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
 import type { CompanionTable } from "./types/companion-table.ts";
 
-/** What the verbs of the kernel work with. Made once a process, handed to whoever needs it. */
+/** The context of the kernel's verbs. Created once per process, and passed to all parts that need it. */
 export interface Kernel {
   readonly db: Db;
   readonly clock: Clock;
   readonly newId: () => string;
   readonly signals: Signals;
-  /** What this process announces of what it commits. */
+  /** The events that this process announces about its commits. */
   readonly events: Events;
-  /** Other processes on the same database; undefined where there are none, or none are to be told. */
+  /** Other processes on the same database; undefined if there are none, or notifications are off. */
   readonly notifier: Notifier | undefined;
   readonly faults: Faults | undefined;
   /** How long a `before` hook may take: it holds a connection and a lock. */
@@ -38,12 +38,12 @@ export interface Kernel {
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
   readonly breakers: BreakerStates;
-  /** When leases may be taken for those of dead workers. */
+  /** Decides when leases count as those of dead workers. */
   readonly expiry: LeaseExpiry;
-  /** Tells what this process has written from what others have. */
+  /** Identifies this process in what it writes. */
   readonly process: string;
   readonly telemetry: Telemetry;
-  /** What is written beside the instances of some of them, by the lifecycle's name. */
+  /** The companion tables of lifecycles, by name. */
   readonly companions: ReadonlyMap<string, CompanionTable>;
   /** Who answers for the states that ask. */
   readonly questionProviders: QuestionProviders;
@@ -106,7 +106,7 @@ export function makeKernel(given: {
   };
 }
 
-/** A transaction of Pawl's own: what it hints at is told once it has come true. */
+/** A transaction of Pawl's own: its hints are sent after the commit. */
 export function inTransaction<T>(kernel: Kernel, work: (tx: Tx) => Promise<T>): Promise<T> {
   return kernel.signals.afterCommit(() => kernel.db.transaction(work));
 }

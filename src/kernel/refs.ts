@@ -3,7 +3,7 @@ import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 
-/** Which instance is meant. */
+/** A reference to an instance. */
 export type Ref = { readonly id: string } | { readonly key: string };
 
 /** Which instance a caller means: a key, `{ key }` or `{ id }`. */

@@ -12,7 +12,7 @@ import type { Tx } from "../store/port/db.ts";
 import { readCounts } from "../views/counts.ts";
 import type { Kernel } from "./kernel.ts";
 
-/** The hint that a definition was registered: there may be lanes that nobody has served so far. */
+/** The hint that a definition was registered: there may be new lanes. */
 export const definitionsTopic = "definitions";
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { messageOf, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 
-/** What tells two requests apart that use one idempotency key: the same content is the same in any order of its keys. */
+/** Distinguishes requests with one idempotency key: the same content has the same hash in any order of its keys. */
 export function requestHash(event: string, payload: unknown, delay: unknown): string {
   let text: string;
   try {

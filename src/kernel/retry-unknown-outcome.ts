@@ -3,18 +3,19 @@ import type { Db, Executor } from "../store/port/db.ts";
 import { isReadOnly } from "../store/port/failures.ts";
 import { pause } from "./pause.ts";
 
-/** How long a lost reply is asked after. */
+/** How long an unknown outcome is retried. */
 export const patienceMs = 10_000;
-/** The longest pause between two tries: a try that would come after patience has ended is not waited for. */
+/** The longest pause between two tries: a try after the timeout is not waited for. */
 export const longestPauseMs = 1_000;
 
 /**
- * Runs a round, and again while its reply gets lost or the database is busy or read-only, with growing pauses, until patience ends.
- * The round must look for its own traces first: a lost reply says nothing about what was written. Once a reply was lost,
- * here or earlier (`unsure`), only an answer by someone who could look counts; all else leaves the outcome unknown.
+ * Runs a round, and repeats it with growing pauses while its reply is lost or the database is busy or read-only, until
+ * a timeout. The round must search for its own traces first: a lost reply says nothing about what was written. Once a
+ * reply was lost, here or earlier (`unsure`), only an answer after such a search counts; otherwise the outcome is
+ * unknown.
  *
- * What was found after a lost reply may be on the primary alone: a commit whose connection ends while it waits for a
- * synchronous standby stays and can be read. It is confirmed before it counts, or a failover could still undo it.
+ * A trace that was found after a lost reply may be on the primary alone: a commit whose connection ends while it waits
+ * for a synchronous standby stays and can be read. It is confirmed before it counts, or a failover could still undo it.
  */
 export async function retryUntilKnown<T>(
   db: Executor & Pick<Db, "confirm">,
@@ -30,7 +31,7 @@ export async function retryUntilKnown<T>(
       return result;
     } catch (error) {
       isUnsure ||= isPawlError(error, "outcome_unknown");
-      // From the first doubt on: however long the lost call took, there is time to look for its traces.
+      // From the first lost reply on: however long that call took, there is time to search for its traces.
       endAt ??= performance.now() + patienceMs;
       const again = isPawlError(error, "busy") || isReadOnly(error) || (isUnsure && isTransient(error));
       if (!again || performance.now() + pauseMs >= endAt)
@@ -54,12 +55,12 @@ async function confirm(db: Pick<Db, "confirm">, withinMs: number): Promise<void>
   }
 }
 
-/** Time may mend it. */
+/** It may resolve itself. */
 function isTransient(error: unknown): boolean {
   return isPawlError(error, "outcome_unknown") || isPawlError(error, "database_unreachable");
 }
 
-/** Said by the instance or its definition, and not by what stood in the way of asking them. */
+/** An answer of the instance or its definition, and not an error on the way to them. */
 function isFinal(error: unknown): boolean {
   return isPawlError(error) && (error.fault === "request" || error.fault === "definition");
 }

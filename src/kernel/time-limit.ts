@@ -1,8 +1,8 @@
 import { PawlError } from "../base/errors.ts";
 
 /**
- * What a function returns or its promise resolves to. Throws `hook_failed` when it has not settled after `limitMs`; what
- * comes later is ignored.
+ * The return value of a function, or the value its promise resolves to. Throws `hook_failed` if it has not settled
+ * after `limitMs`; later results are ignored.
  */
 export async function settleWithin<Value>(
   limitMs: number,

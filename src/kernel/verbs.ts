@@ -25,7 +25,7 @@ import type { PlannedStart, Start, Started } from "./types/start.ts";
 const batchSize = 500;
 /** All other calls wait for an embedded transaction. A server ends one that idles for as long by itself. */
 const embeddedLimitMs = 60_000;
-/** Nobody else can want what does not exist yet: the larger, the cheaper. */
+/** New instances cannot conflict: the larger the batch, the cheaper. */
 const startBatchSize = 2_000;
 
 /** The kernel's verbs as calls: gathered into group commits, or carried out inside the caller's own transaction. */
@@ -37,7 +37,7 @@ export class Verbs {
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    // Two at once keep database and process busy at the same time; more would only meet each other's instances.
+    // Two at once keep database and process busy at the same time; more would only conflict with each other.
     this.#sends = new Batcher((batch) => sendAll(kernel, batch), { maxBatch: batchSize, concurrency: 2 });
     this.#starts = new Batcher((batch) => startAll(kernel, kernel.db, batch), { maxBatch: batchSize, concurrency: 2 });
     this.#arrivals = new Batcher((batch) => receiveAll(kernel, batch), { maxBatch: batchSize, concurrency: 2 });
@@ -89,7 +89,10 @@ export class Verbs {
     return readCallback(this.reading("callback", tx), id);
   }
 
-  /** Accepts a result that was kept as late, or that waits in vain. The callback is settled by the very move, and its id is the move's mark. */
+  /**
+   * Accepts a late result, or one that no state has accepted. The callback is settled by the move itself, and its id is
+   * the move's mark.
+   */
   async acceptLate(callback: CallbackView, { actor, reason }: Decider, tx: unknown): Promise<Sent> {
     const kernel = this.#kernel;
     const lifecycle = kernel.lifecycles.get(callback.lifecycle);
@@ -126,7 +129,7 @@ export class Verbs {
     return inTurn(sends, batchSize, (batch) => sendAll(kernel, batch));
   }
 
-  /** What a call reads from: the caller's own transaction, if it is made in one. */
+  /** The transaction of a read: the caller's own, if there is one. */
   reading(verb: string, tx: unknown): Executor {
     if (tx !== undefined) return adoptTx(tx);
     refuseInside(this.#kernel, verb);
@@ -142,7 +145,7 @@ export class Verbs {
     return row?.lifecycle === lifecycle.name ? row : undefined;
   }
 
-  /** The name of the lifecycle that an instance lives through. */
+  /** The name of the lifecycle of an instance. */
   async lifecycleOf(ref: Ref): Promise<string | undefined> {
     refuseInside(this.#kernel, "lifecycleOf");
     const [row] = "id" in ref ? await readInstances(this.#kernel.db, [ref.id]) : [];
@@ -154,7 +157,7 @@ export class Verbs {
     return readDeadLetter(tx === undefined ? this.#kernel.db : adoptTx(tx), id);
   }
 
-  /** Takes up again what a dead letter is about. The letter is decided by the very move, or with the task. */
+  /** Retries the subject of a dead letter. The letter is decided by the move itself, or with the task. */
   async requeue(requeue: Requeue, tx: unknown): Promise<void> {
     const kernel = this.#kernel;
     if (tx === undefined) refuseInside(kernel, "requeue");
@@ -217,7 +220,7 @@ async function inBatches<Asked, Answer>(
   return answers;
 }
 
-/** In halves of batches, two at a time, so that database and process are both busy. For what has no order in itself. */
+/** In half batches, two at a time, so that database and process are both busy. For lists without an order. */
 async function twoAtOnce<Asked, Answer>(
   list: readonly Asked[],
   most: number,
@@ -236,7 +239,7 @@ async function twoAtOnce<Asked, Answer>(
       next = batches.length; // After a failure nothing more is begun.
     }
   };
-  // Also the other one has ended before anything is said: what it does is part of the answer.
+  // The other one has ended, too, before an error is thrown: its results are part of the answer.
   for (const one of await Promise.allSettled([runner(), runner()])) if (one.status === "rejected") throw one.reason;
   return answers.flat();
 }
@@ -251,7 +254,7 @@ function partlyStarted(cause: unknown): PawlError {
   );
 }
 
-/** Whether no two of these can mean the same instance: then no order among them is to be kept. */
+/** Whether no two of these can be about the same instance: then their order does not matter. */
 function areApart(sends: readonly Send[]): boolean {
   const named = new Set(sends.map(({ ref }) => ("id" in ref ? ref.id : ref.key)));
   return named.size === sends.length && sends.every(({ ref }) => "id" in ref === "id" in sends[0]!.ref);

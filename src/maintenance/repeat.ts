@@ -6,8 +6,8 @@ export interface Repeated {
 }
 
 /**
- * Repeats a round, one at a time, until it is stopped, the first after `firstMs`. A round says how long to rest after it;
- * after one that failed it is `restMs`. It keeps no process alive.
+ * Repeats a round, one at a time, until it is stopped, the first after `firstMs`. A round returns the pause after it;
+ * after a failed one it is `restMs`. It keeps no process alive.
  */
 export function repeat(
   round: () => Promise<number>,

@@ -24,16 +24,16 @@ export interface Round extends FiredTimers {
   /** Ticks of schedules that were run. */
   readonly ticks: number;
   readonly joined: number;
-  /** Instances for which something had come that nobody had looked at. */
+  /** Instances with callbacks that were not applied. */
   readonly matched: number;
 }
 
 const pageSize = 500;
 
 /**
- * One round: gives back the tasks of silent workers, readies what was scheduled, fires what is due, looks at callbacks that
- * were left alone, releases what is parked, looks at parents, runs schedules, sums up counts. Each part runs whatever became
- * of the one before it; what failed is in `failures`. Throws only when the database cannot be reached.
+ * One round: returns the tasks of silent workers, readies scheduled tasks, fires due timers, matches orphaned
+ * callbacks, releases parked instances, checks parents, runs schedules, sums up counts. Each part runs whatever the
+ * result of the one before it; errors are in `failures`. Throws only when the database is unreachable.
  */
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const { run, failures } = partsOfRound();
@@ -79,7 +79,7 @@ function partsOfRound() {
     try {
       return await work();
     } catch (thrown) {
-      // Without a database every part would wait for it in turn: the round ends here, and the next one begins anew.
+      // Without a database every part would wait for it in turn: the round ends here, and the next one starts over.
       if (isPawlError(thrown, "database_unreachable") || isPawlError(thrown, "closed")) throw thrown;
       failures.push({ id: part, error: partFailed(part, thrown) });
       return otherwise;

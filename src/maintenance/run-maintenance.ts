@@ -7,7 +7,10 @@ import { maintain } from "./round.ts";
 
 export interface DriveOptions {
   readonly everyMs: number;
-  /** Hears of a round that failed, and of each instance that could not be moved; the next round comes all the same. */
+  /**
+   * Called with the error of a failed round, and of each instance that could not be moved; the next round follows all
+   * the same.
+   */
   readonly onFailure: ((error: unknown) => void) | undefined;
   /** Called when it has stopped. */
   readonly onStopped?: () => void;
@@ -30,12 +33,12 @@ export function driveMaintenance(kernel: Kernel, options: DriveOptions): Repeate
 }
 
 const pruneEveryMs = 60_000;
-/** A process that has just begun has better things to do. */
+/** Leaves a process time to start. */
 const pruneFirstMs = 5_000;
 
 /**
- * Deletes what has ended and outlived its retention, beside all other work: a batch at a time, and then it rests for as
- * long as that took, so that never more than half of one connection is busy with it.
+ * Deletes instances past their retention, in parallel to all other work: a batch at a time, followed by a pause as long
+ * as the batch took, so that at most half of one connection is busy with it.
  */
 export function drivePruning(kernel: Kernel, options: PruneOptions): Repeated {
   const round = async (): Promise<number> => {

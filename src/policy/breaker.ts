@@ -5,21 +5,45 @@ import { checkedText } from "../base/text.ts";
 
 /** How the breaker of one outside dependency behaves. */
 export interface BreakerOptions {
-  /** The stretch of time whose calls are looked at; `"1m"` unless given. */
+  /**
+   * The time window of the calls that count.
+   * @default "1m"
+   */
   readonly window?: Duration;
-  /** It opens when more than this part of the calls failed; 0.5 unless given. */
+  /**
+   * It opens when more than this part of the calls failed.
+   * @default 0.5
+   */
   readonly threshold?: number;
-  /** Fewer calls than this tell nothing; 10 unless given. */
+  /**
+   * With fewer calls than this it does not open.
+   * @default 10
+   */
   readonly minimum?: number;
-  /** How long it stays open before it lets a first probe through; `"30s"` unless given. */
+  /**
+   * How long it stays open before it lets a first probe through.
+   * @default "30s"
+   */
   readonly openFor?: Duration;
-  /** The longest pause that a dependency can ask for with `retryAfterMs`; `"1h"` unless given. */
+  /**
+   * The longest pause that a dependency can request with `retryAfterMs`.
+   * @default "1h"
+   */
   readonly openAtMost?: Duration;
-  /** How many probes, one at a time, must have ended before it closes; 5 unless given. */
+  /**
+   * How many probes, one at a time, must end before it closes.
+   * @default 5
+   */
   readonly probes?: number;
-  /** It closes when more than this part of the probes went well; 0.8 unless given. Any that failed opens it again. */
+  /**
+   * It closes when more than this part of the probes succeeded. Any failed probe opens it again.
+   * @default 0.8
+   */
   readonly healthy?: number;
-  /** After it has closed, how long the number of steps at once is held back, doubled each second; `"10s"` unless given. */
+  /**
+   * The ramp after closing: the limit of concurrent steps doubles each second for this long.
+   * @default "10s"
+   */
   readonly ramp?: Duration;
   /** The type of the message that each change of its state puts into the outbox, such as `"pawl.breaker"`. Defaults to none. */
   readonly publish?: string | false;
@@ -42,13 +66,13 @@ export interface BreakerPolicy {
 
 export type BreakerState = "closed" | "open" | "half_open";
 
-/** Why a breaker went from one state to another. */
+/** Why a breaker changed its state. */
 export type FlipCause = "failures" | "rested" | "probe_failed" | "probes_passed" | "forced" | "released";
 
 const slices = 12;
 const keys = ["window", "threshold", "minimum", "openFor", "openAtMost", "probes", "healthy", "ramp", "publish"];
 
-/** What was given for one breaker, with the defaults for the rest; throws `option_invalid` that names the setting. */
+/** The options of a breaker, with defaults; throws `option_invalid` with the name of the option. */
 export function breakerPolicy(name: string, options: BreakerOptions = {}): BreakerPolicy {
   const of = `\`breakers\`: the breaker \`${name}\``;
   if (typeof options !== "object" || options === null || Array.isArray(options))
@@ -88,7 +112,7 @@ export function breakerPolicy(name: string, options: BreakerOptions = {}): Break
   };
 }
 
-/** What a breaker gets that nobody configured. */
+/** The policy of a breaker without configuration. */
 export const standardBreaker = breakerPolicy("standard");
 
 /** The policies of all breakers that are configured, by name. */
@@ -104,10 +128,10 @@ export function checkedBreaker(name: unknown): string {
   return checkedText(name, "The name of a breaker");
 }
 
-/** What one call tells about the dependency: nothing when it was not the dependency that said no. */
+/** How one call counts for the dependency: an error that the dependency did not cause does not count. */
 export type Verdict = "good" | "failed" | null;
 
-/** What a throw tells: a request that can never be right, and a refusal of Pawl itself, tell nothing. */
+/** How a throw counts: an invalid request, and a refusal of Pawl itself, do not count. */
 export function verdictOn(error: unknown): Verdict {
   return error instanceof PermanentError || isPawlError(error) ? null : "failed";
 }
@@ -123,12 +147,12 @@ export function trips(policy: BreakerPolicy, calls: { readonly good: number; rea
   return all >= policy.minimum && calls.failed / all > policy.threshold;
 }
 
-/** How long it stays open: as long as it was asked to, but no shorter than usual and not for ever. */
+/** How long it stays open: as long as the dependency requested, within the limits. */
 export function pauseOf(policy: BreakerPolicy, askedMs: number | null): number {
   return Math.min(Math.max(policy.openForMs, askedMs ?? 0), policy.openAtMostMs);
 }
 
-/** What the probes so far lead to; undefined when another one is needed. */
+/** The next state after these probes; undefined if another probe is needed. */
 export function afterProbes(
   policy: BreakerPolicy,
   { done, good }: { readonly done: number; readonly good: number },
@@ -140,8 +164,8 @@ export function afterProbes(
 const rampStepMs = 1_000;
 
 /**
- * How many steps may run at once when it has been closed for so long: as many as there were probes, and twice as many each
- * second, so that what has just healed is not flooded by all that has waited. Undefined: any number again.
+ * The limit of concurrent steps after it has been closed for this long: the number of probes, doubled each second, so
+ * that a recovered dependency is not overloaded by everything that has waited. Undefined: no limit.
  */
 export function rampLimit(policy: BreakerPolicy, closedForMs: number): number | undefined {
   if (closedForMs >= policy.rampMs) return undefined;

@@ -1,19 +1,19 @@
 import type { Schedule } from "../definition/schedule/schedule.ts";
 import { latestTick, type Ticks } from "../definition/schedule/ticks.ts";
 
-/** What is to be run now, and what comes next. */
+/** The ticks to run now, and the next tick. */
 export interface DueTicks {
   /** In their order. */
   readonly run: readonly number[];
   readonly nextMs: number | undefined;
 }
 
-/** A tick that is found later than this was missed: nobody was there for it. */
+/** A tick that is found later than this was missed: no process was running. */
 const missedAfterMs = 60_000;
 
 /**
- * Of the ticks from `firstMs` on that have come, those that are to be run. The ones of the last minute always are. Of
- * those that were missed: all, so many at a time; none; or the latest, where none of the last minute takes its place.
+ * Selects the ticks to run from `firstMs` on. Those of the last minute always run. Of the missed ones: all, a limited
+ * number at a time; none; or the latest, unless one of the last minute replaces it.
  */
 export function dueTicks(
   ticks: Ticks,

@@ -1,11 +1,11 @@
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const mostSlices = 1_000;
 
-/** So many steps may begin in any stretch of time of this length. */
+/** The maximum number of steps that may begin in any window of this length. */
 export interface Rate {
   readonly steps: number;
   readonly perMs: number;
-  /** The grain in which beginnings are written down: a thousand rows tell of a whole window. */
+  /** The resolution of the recorded starts: a thousand rows cover a window. */
   readonly sliceMs: number;
 }
 

@@ -9,7 +9,7 @@ export type Backoff = (failedAttempts: number, random: number) => number;
 export type RetryPolicy = RetryModel;
 
 /**
- * Pauses that grow by `factor`: first the jitter, then the cap, so that the cap is the most there ever is.
+ * An exponential backoff: delays grow by `factor`; the jitter is applied before the cap, so the cap is a hard maximum.
  *
  * ```ts
  * retry: { maxAttempts: 5, backoff: exponential({ first: "2s", factor: 2, cap: "300s", jitter: 0.2 }) }
@@ -36,7 +36,7 @@ export function constant(pause: Duration): Backoff {
 
 const standardBackoff = exponential();
 
-/** What a state gets that names no policy: one attempt and three retries, after 2, 4 and 8 seconds. */
+/** The default policy of a state: one attempt and three retries, after 2, 4 and 8 seconds. */
 export const standardRetry = { maxAttempts: 4, backoff: standardBackoff } as const satisfies RetryPolicy;
 
 const longestPauseMs = 365 * 86_400_000;
@@ -55,14 +55,14 @@ export function nextAttemptMs(policy: RetryPolicy, attempt: number, random: numb
   }
 }
 
-/** A pause as the database can store it; undefined for what is no number of milliseconds. */
+/** A delay that the database can store; undefined for an invalid number of milliseconds. */
 export function pauseOf(given: unknown): number | undefined {
   ignoreRejection(given);
   if (typeof given !== "number" || Number.isNaN(given)) return undefined;
   return Math.min(Math.max(0, given), longestPauseMs);
 }
 
-/** The rule of a policy that an error falls under, if there is one. A rule that throws is none. */
+/** The rule of a policy that matches an error, if any. A rule that throws does not match. */
 export function ruleFor({ rules }: RetryPolicy, error: unknown): RetryRule | undefined {
   return rules?.find(({ when }) => {
     try {
@@ -90,7 +90,7 @@ export function underRule(policy: RetryPolicy, rule: RetryRule | undefined): Ret
 const networkCodes =
   /^(?:ECONN(?:RESET|REFUSED|ABORTED)|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/;
 
-/** Whether an error, or what caused it, is one of the network: its `code` says so. */
+/** Whether an error, or its cause, is a network error, by its `code`. */
 export function isNetworkError(error: unknown): boolean {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
     if (networkCodes.test(String((one as { code?: unknown }).code ?? ""))) return true;

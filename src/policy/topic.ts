@@ -1,6 +1,6 @@
 /**
- * Whether a name such as `grading.request` is meant by a pattern: `*` stands for one word between dots, `#` for any
- * number of them, as in the topics of AMQP.
+ * Whether a name such as `grading.request` matches a pattern: `*` is one word between dots, `#` any number of them, as
+ * in the topics of AMQP.
  */
 export function matchesTopic(pattern: string, name: string): boolean {
   return matchesWords(pattern.split("."), 0, name.split("."), 0);

@@ -23,7 +23,7 @@ export interface Kept {
 /** The number of ticks per transaction, and of transactions per round. */
 const ticksAtOnce = 100;
 const turnsAtMost = 10;
-/** A clock that is set back by less than this is left to catch up. */
+/** A clock that was set back by less than this will catch up by itself. */
 const clockToleranceMs = 60_000;
 const signEveryMs = 30_000;
 /** A schedule without a heartbeat for this long has no owner: any process that declares it can take it over. */

@@ -1,6 +1,6 @@
 import { type Executor, sql, type Tx } from "./port/db.ts";
 
-/** How far the stored time may be behind the clock: it is not written with every look. */
+/** How far the stored time may lag behind the clock: it is not written on every round. */
 const staleSeconds = 10;
 
 /** The latest time that was seen by the database's clock, and the time now. */
@@ -9,7 +9,7 @@ export interface SeenTime {
   readonly now_ms: number;
 }
 
-/** Notes the time, at most once in ten seconds over all processes, and never one before the latest. */
+/** Stores the time, at most once in ten seconds over all processes, and never an earlier one than the latest. */
 export async function noteTime(db: Executor): Promise<SeenTime> {
   const [seen] = await db.rows<SeenTime>(sql`
     with clock as materialized (select pawl.now() as now),
@@ -40,8 +40,8 @@ export async function takeSetBack(tx: Tx, toleranceMs: number): Promise<SeenTime
 }
 
 /**
- * Steps that wait to be tried again, and that were put back at a time that has not come: they keep their delay, counted from
- * now. The first try of a job may be at a time that a user chose, and is left alone.
+ * Steps that wait for a retry and were put back at a time in the future: they keep their delay, counted from now. The
+ * first attempt of a job may have a time that a user chose, and is not changed.
  */
 export async function restartRetries(tx: Tx): Promise<number> {
   const [restarted] = await tx.rows<{ tasks: number }>(sql`
@@ -88,7 +88,7 @@ export async function shortenLeases(tx: Tx, { high_ms, now_ms }: SeenTime): Prom
   return shortened!.leases;
 }
 
-/** Ends the pauses after which Pawl itself tries something again: an attempt that comes early does no harm. */
+/** Ends the pauses before Pawl's own retries: an early attempt does no harm. */
 export async function endPauses(tx: Tx): Promise<number> {
   const [ended] = await tx.rows<{ pauses: number }>(sql`
     with clock as materialized (select pawl.now() as now),
@@ -136,7 +136,7 @@ export async function endPauses(tx: Tx): Promise<number> {
 }
 
 /**
- * Instances that moved at a time that has not come and wait for a timeout, a deadline or a delayed event, up to a hundred
+ * Instances that moved at a time in the future and wait for a timeout, a deadline or a delayed event, up to a hundred
  * thousand; and when the last of those is due.
  */
 export async function countWaiting(tx: Tx): Promise<{ readonly instances: number; readonly until_ms: number | null }> {

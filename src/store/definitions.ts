@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "./port/db.ts";
 
-/** A definition as it is registered. */
+/** A registered definition. */
 export interface DefinitionRow {
   readonly name: string;
   readonly version: number;
@@ -18,14 +18,16 @@ export interface KnownDefinition {
   readonly shape: {
     edges: { from: string; event: string; to: string }[];
     states: { name: string; kind: string }[];
-    /** Its failed instances are taken up again by themselves. */
+    /** Its failed instances recover by themselves. */
     recovers?: boolean;
     /** The waiting states that surely have a timer. */
     timed?: string[];
   };
 }
 
-/** Everything registered under these names, behind the lock of those who register: nobody else does so meanwhile. */
+/**
+ * Everything registered under these names, read under the lock of registrations: no other process registers meanwhile.
+ */
 export async function lockDefinitions(tx: Executor, names: readonly string[]): Promise<KnownDefinition[]> {
   await tx.rows(sql`select pg_advisory_xact_lock(7296)`);
   return readDefinitions(tx, names);
@@ -39,7 +41,7 @@ export function readDefinitions(db: Executor, names: readonly string[]): Promise
     order by name, version`);
 }
 
-/** How long ended instances are kept is no part of a definition's shape: the process that started last says it. */
+/** The retention of ended instances is no part of a definition's shape: the process that started last sets it. */
 export async function markRetention(
   tx: Executor,
   definition: { name: string; version: number },
@@ -50,7 +52,7 @@ export async function markRetention(
     where name = ${definition.name}::text and version = ${definition.version}::int`);
 }
 
-/** Which waiting states have a timer, and since when that is so: no part of the shape, either. */
+/** Which waiting states have a timer, and since when: no part of the shape, either. */
 export async function markTimed(
   tx: Executor,
   definition: { name: string; version: number },
@@ -63,7 +65,7 @@ export async function markTimed(
     where name = ${definition.name}::text and version = ${definition.version}::int`);
 }
 
-/** Registers a definition, new or grown, with its edges. */
+/** Registers a definition, new or extended, with its edges. */
 export async function putDefinition(tx: Executor, row: DefinitionRow): Promise<void> {
   await tx.rows(sql`
     insert into pawl.lifecycles as known (name, version, shapes, shape, keep_closed)

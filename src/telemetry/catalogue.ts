@@ -1,6 +1,6 @@
 import type { Histogram } from "./histogram.ts";
 
-/** Everything that is measured. Labels are names that a definition declares, never ids: their number is bounded. */
+/** All metrics. Labels are names from definitions, never ids, so their number is bounded. */
 export const catalogue = {
   tasks_claimed: { kind: "counter", help: "Tasks that workers took in hand." },
   tasks_done: { kind: "counter", help: "Tasks that ended well." },
@@ -55,7 +55,7 @@ export interface Sample<Value> {
   readonly value: Value;
 }
 
-/** What was measured, by name: numbers, and histograms. What is not measured here or now is left out. */
+/** The current metrics by name: numbers, and histograms. Metrics without a value are left out. */
 export interface Readings {
   readonly values: Partial<Record<ValueName, readonly Sample<number>[]>>;
   readonly histograms: Partial<Record<HistogramName, readonly Sample<Histogram>[]>>;

@@ -16,21 +16,21 @@ export type LogOption = Log | LoggerOptions | false | undefined;
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Unless one is given: what needs somebody's attention, as JSON on stderr, where a program's own output is not disturbed.
- * Neither data nor payloads are logged, here or anywhere; a step's own `step.log` writes what it is told to.
+ * The default logger: warnings and errors as JSON on stderr, apart from a program's own output. Neither data nor
+ * payloads are logged, here or anywhere; a step's own `step.log` writes what it is given.
  */
 export async function makeLog(given: LogOption): Promise<Log> {
   if (given === false) return silent;
   if (isLog(given)) return guardLog(given);
   const { pino } = await import("pino");
   const options = { name: "pawl", level: "warn", ...given };
-  // A transport of its own says itself where it writes.
+  // A custom transport has a destination of its own.
   const hasTransport = options.transport !== undefined;
   // Its options may hold functions: serializers, a mixin.
   return guardLog(hasTransport ? pino(options) : pino(options, pino.destination({ dest: 2, sync: true })));
 }
 
-/** A logger cannot harm the code that logs. What it throws is dropped: there is no other place to report it. */
+/** A logger cannot harm the code that logs. Its errors are dropped: there is no other place to report them. */
 function guardLog(log: Log): Log {
   const guarded = (level: keyof Log) =>
     guardListener(
@@ -45,7 +45,7 @@ export function isLog(given: unknown): given is Log {
   return methods.every((name) => typeof (given as Record<string, unknown> | null | undefined)?.[name] === "function");
 }
 
-/** What went wrong, for a log: never the details of an error, which may hold what a user sent. */
+/** An error for a log, without its details, which may contain user data. */
 export function errorFields(error: unknown): { err: { type: string; message: string; code?: string; stack?: string } } {
   const message = messageOf(error);
   if (isPawlError(error)) return { err: namedError({ type: error.name, message, code: error.code }) };
@@ -57,13 +57,13 @@ export function errorFields(error: unknown): { err: { type: string; message: str
   }
 }
 
-/** pino writes the constructor of `err` as its type, and its name where there is none: "Object" says nothing. */
+/** pino uses the constructor of `err` as its type, so a plain object would be logged as "Object". */
 function namedError<Fields extends { readonly type: string }>(fields: Fields): Fields {
   const named = Object.assign(Object.create(null) as object, fields);
   return Object.defineProperty(named, "name", { value: fields.type });
 }
 
-/** Tells of a failure that stopped nothing: what time mends is a warning, all else an error. */
+/** Logs an error that stopped nothing: a transient one as a warning, any other as an error. */
 export function logFailure(log: Log, error: unknown): void {
   const passes = isPawlError(error) && (error.fault === "environment" || error.code === "lease_lost");
   log[passes ? "warn" : "error"](errorFields(error), messageOf(error));

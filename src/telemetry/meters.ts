@@ -1,7 +1,7 @@
 import type { Readings, Sample, ValueName } from "./catalogue.ts";
 import { batchBounds, durationBounds, Histogram } from "./histogram.ts";
 
-/** What is counted of one lane. Plain numbers: they are added to for every task. */
+/** The counters of one lane. Plain numbers: they are incremented for every task. */
 export class LaneMeters {
   claimed = 0;
   done = 0;
@@ -25,14 +25,14 @@ export class LaneMeters {
   }
 }
 
-/** What is counted of a worker where it stands. */
+/** The counters of a worker. */
 export interface WatchedWorker {
   readonly state: string;
   readonly slots: Readonly<Record<string, number>>;
   readonly stuck: number;
 }
 
-/** Somebody else who is told of single observations, since a histogram cannot be handed on as a whole. */
+/** A second receiver of single observations, since a histogram cannot be forwarded as a whole. */
 export interface Mirror {
   duration(lane: string): (seconds: number) => void;
   batch(what: "claim" | "report", tasks: number): void;
@@ -50,7 +50,7 @@ const counted: readonly (readonly [ValueName, keyof LaneMeters])[] = [
   ["dead_letters", "deadLetters"],
 ];
 
-/** What this process has done since it began. Reading it costs the reader; adding to it next to nothing. */
+/** The counters of this process since its start. Reading them is the reader's cost; incrementing is almost free. */
 export class Meters {
   readonly workers = new Set<WatchedWorker>();
   readonly #lanes = new Map<string, LaneMeters>();
@@ -88,7 +88,7 @@ export class Meters {
     this.#pruned.set(lifecycle, (this.#pruned.get(lifecycle) ?? 0) + instances);
   }
 
-  /** What became of a message in a relay's hands. */
+  /** The outcome of a leased message. */
   relayed(outcome: string): void {
     this.#messages.set(outcome, (this.#messages.get(outcome) ?? 0) + 1);
   }
@@ -97,7 +97,7 @@ export class Meters {
     addTo(this.#flips, breaker, to);
   }
 
-  /** What a callback came to when it was received. */
+  /** The result of a received callback. */
   received(lifecycle: string, status: string): void {
     addTo(this.#callbacks, lifecycle, status);
   }

@@ -5,11 +5,11 @@ import type { Mirror } from "./meters.ts";
 /** OpenTelemetry as it was set up when this Pawl was created. */
 export interface OtelMetrics {
   readonly mirror: Mirror;
-  /** Lets it read what is counted here, and what the database tells, whenever it collects. Gives back how to end that. */
+  /** Exposes the counters, and the gauges of the database, on each collection. Returns a function that ends that. */
   observe(read: () => Promise<Readings["values"]>): () => void;
 }
 
-/** Undefined while nobody has set up a provider of meters: then nothing is mirrored, and it costs nothing. */
+/** Undefined while no meter provider is set up: then nothing is recorded, at no cost. */
 export function otelMetrics(): OtelMetrics | undefined {
   const meter = metrics.getMeter("pawl");
   if (meter === createNoopMeter()) return undefined;
@@ -51,7 +51,7 @@ export function otelMetrics(): OtelMetrics | undefined {
   };
 }
 
-/** Its names have dots, and the unit beside them. */
+/** Metric names in OpenTelemetry have dots, and a separate unit. */
 function otelName(name: string): string {
   return `pawl.${name.replace(/_(?:seconds|tasks)$/, "").replaceAll("_", ".")}`;
 }

@@ -8,7 +8,7 @@ interface Line {
   readonly metricName?: string;
 }
 
-/** What was measured as Prometheus reads it. Every metric is there, also while it has no value yet. */
+/** The metrics in the text format of Prometheus. Every metric is listed, even without a value. */
 export async function prometheusText({ values, histograms }: Readings): Promise<string> {
   const registry = new Registry();
   for (const [name, { kind, help }] of Object.entries(catalogue) as [MetricName, (typeof catalogue)[MetricName]][]) {
@@ -18,7 +18,7 @@ export async function prometheusText({ values, histograms }: Readings): Promise<
         ? (histograms[name as keyof typeof histograms] ?? []).flatMap((sample) => histogramLines(metricName, sample))
         : (values[name as keyof typeof values] ?? []);
     const read = async () => ({ name: metricName, help, type: kind, values: lines });
-    // A registry asks a metric for its name and its values, and for no more.
+    // The part of a metric that a registry reads: its name and its values.
     registry.registerMetric({ name: metricName, get: read } as unknown as Metric);
   }
   return registry.metrics();

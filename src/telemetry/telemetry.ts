@@ -4,12 +4,12 @@ import { Meters } from "./meters.ts";
 import { otelMetrics } from "./otel-metrics.ts";
 import { Tracing } from "./tracing.ts";
 
-/** What tells of a Pawl at work: its log, its numbers, its spans. Made before all else, and handed to whoever tells. */
+/** The telemetry of a Pawl: its log, its metrics, its spans. Created first, and passed to all parts that use it. */
 export interface Telemetry {
   readonly log: Log;
   readonly meters: Meters;
   readonly tracing: Tracing;
-  /** Lets OpenTelemetry, where it is set up, collect also what has to be read. Gives back how to end that. */
+  /** Exposes gauges to OpenTelemetry, where it is set up. Returns a function that ends that. */
   observe(read: () => Promise<Readings>): () => void;
 }
 

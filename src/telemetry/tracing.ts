@@ -2,7 +2,7 @@ import { type Attributes, context, type Span, SpanStatusCode, type Tracer, trace
 
 export type { Span };
 
-/** Spans through OpenTelemetry, whoever has set it up; while nobody has, none is made. */
+/** Spans through OpenTelemetry; none are made while no provider is set up. */
 export class Tracing {
   #tracer: Tracer | undefined;
 
@@ -10,12 +10,12 @@ export class Tracing {
     this.#find();
   }
 
-  /** Whether anybody traces: what is not wanted need not even be put together. */
+  /** Whether spans are recorded: otherwise their attributes are not even built. */
   get isOn(): boolean {
     return this.#find() !== undefined;
   }
 
-  /** Runs `work` inside a span, so that spans which it makes belong to it; `ended` may say more of what came of it. */
+  /** Runs `work` in a span, which is the parent of spans that it makes; `ended` can add attributes of the result. */
   async span<T>(
     name: string,
     attributes: Attributes,
@@ -37,7 +37,7 @@ export class Tracing {
     }
   }
 
-  /** A provider may come late. The one that stands in for it until then knows that it has nobody to ask. */
+  /** A provider may be set up later. Until then its proxy has no delegate. */
   #find(): Tracer | undefined {
     if (this.#tracer !== undefined) return this.#tracer;
     const provider = trace.getTracerProvider() as { getDelegateTracer?: typeof trace.getTracer };

@@ -1,7 +1,7 @@
 import type { SettledCallback } from "../store/callbacks/callbacks.ts";
 import { type Executor, part, sql } from "../store/port/db.ts";
 
-/** A callback as it is shown. */
+/** A callback as it is read. */
 export interface CallbackView {
   readonly id: string;
   readonly instance_id: string;
@@ -21,7 +21,7 @@ export interface CallbackView {
   readonly reason: string | null;
   readonly version: number | null;
   readonly settled_ms: number | null;
-  /** It came in the run that its instance is in now. */
+  /** It came in the current run of its instance. */
   readonly is_current: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { ChildRow, Run } from "../store/family/children.ts";
 import { type InstanceRow, instanceColumns } from "../store/move/instances.ts";
 import { type Executor, sql, textArray } from "../store/port/db.ts";
 
-/** How the children of a run stand. */
+/** Counts of the children of a run. */
 export interface ChildCounts {
   readonly total: number;
   readonly open: number;
@@ -31,7 +31,7 @@ export function readFirstChildren(db: Executor, parent: Run, limit: number): Pro
     order by child.id limit ${limit}::int`);
 }
 
-/** A page of the children of an instance that live through one lifecycle, of all its runs, newest first. */
+/** A page of the children of an instance, of one lifecycle and of all its runs, newest first. */
 export interface ChildrenPage {
   readonly parentId: string;
   readonly lifecycle: string;

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../store/port/db.ts";
 
-/** How many instances stand in each state, summed from the deltas that every move leaves. */
+/** Instance counts by state, summed from the deltas that every move writes. */
 export function readCounts(
   db: Executor,
   lifecycles: readonly string[],

@@ -4,7 +4,7 @@ export interface DeadLetterView {
   readonly id: string;
   /** Null for a message that no instance published. */
   readonly instance_id: string | null;
-  /** The task or the message that was given up last, if it was one. */
+  /** The task or the message that failed last, if it was one. */
   readonly task_id: string | null;
   readonly key: string | null;
   readonly lifecycle: string;
@@ -25,7 +25,7 @@ export interface DeadLetterView {
   readonly decision: string | null;
 }
 
-/** What is shown of the row `letter`, and of its `instance`. A part of the statements that show dead letters. */
+/** The columns of the row `letter`, and of its `instance`. A part of the statements that list dead letters. */
 export const columns = part`
   letter.id::text as id, letter.instance_id::text as instance_id,
   letter.task_id::text as task_id, instance.key, letter.lifecycle, letter.kind, letter.origin,

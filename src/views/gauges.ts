@@ -1,6 +1,9 @@
 import { type Executor, sql, textArray } from "../store/port/db.ts";
 
-/** How long the longest waiting of the next hundred of each lane has been ready: a look at the head, however long it is. */
+/**
+ * How long the oldest of the next hundred tasks of each lane has been ready: reads the head, whatever the length of the
+ * lane.
+ */
 export function readLaneAges(db: Executor, lanes: readonly string[]): Promise<{ lane: string; seconds: number }[]> {
   return db.rows(sql`
     with clock as materialized (select pawl.now() as now)

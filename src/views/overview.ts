@@ -1,14 +1,14 @@
 import { type Executor, sql } from "../store/port/db.ts";
 
-/** What waits for somebody, in numbers. */
+/** Counts of what waits for a person. */
 export interface WaitingView {
   readonly dead_letters: number;
-  /** Samples with a slot that nobody holds. */
+  /** Samples with an unassigned slot. */
   readonly samples: number;
   readonly now_ms: number;
 }
 
-/** How much waits: looks at indexes that hold nothing else, and nobody needs to know of a hundred thousand how many more. */
+/** Counts with limits, by indexes that contain nothing else. */
 export async function readWaiting(db: Executor): Promise<WaitingView> {
   const [waiting] = await db.rows<WaitingView>(sql`
     with clock as materialized (select pawl.now() as now)

@@ -1,13 +1,13 @@
 import { type Executor, sql, textArray } from "../store/port/db.ts";
 
-/** How far an instance is. */
+/** The version of an instance. */
 export interface VersionRow {
   readonly id: string;
   readonly state: string;
   readonly version: number;
 }
 
-/** How far these instances are, one probe each. */
+/** The versions of these instances, one probe each. */
 export function readVersions(db: Executor, ids: readonly string[]): Promise<VersionRow[]> {
   return db.rows<VersionRow>(sql`
     select found.id::text as id, found.state, found.version

@@ -2,8 +2,8 @@ import { callsTopic, writeCalls, writeCallsEveryMs } from "../kernel/breakers/br
 import type { Kernel } from "../kernel/kernel.ts";
 
 /**
- * Writes down what the calls of this process came to, four times a second while there are any or while failures make it
- * worth asking what others saw. Between calls it does nothing at all.
+ * Writes the counted calls of this process, four times a second while there are any or while failures make the counts
+ * of other processes worth reading. Idle between calls.
  */
 export class BreakerReporter {
   readonly #kernel: Kernel;
@@ -19,7 +19,7 @@ export class BreakerReporter {
     this.#forget = kernel.signals.wait(callsTopic, () => this.#arm());
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining counts. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#forget();

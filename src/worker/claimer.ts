@@ -10,18 +10,18 @@ export interface LeaseHolder {
   readonly leaseMs: number;
 }
 
-/** While other lanes keep the worker busy, gates are asked this often. */
+/** While other lanes keep the worker busy, gates are polled at this interval. */
 const gatesEveryMs = 20;
-/** Somebody else is just claiming behind the same gate: it will not take long. */
+/** Another worker is claiming behind the same gate: it will not take long. */
 const gateBusyMs = 10;
 const wholeLookEveryMs = 2_000;
 
 /**
- * Takes tasks for a worker: from open lanes in one statement, and behind gates in another, each first in turn. Where a
- * lane gave all that was asked for, the next look begins behind what was taken: while a transaction elsewhere keeps dead
- * rows from being removed, a look from the start would pass over all of them. That is a hint. A look that brings less
- * than it could have is followed by one at the whole lane, and so is every other after two seconds: a task with a better
- * priority, or one that was put back, waits no longer than that.
+ * Claims tasks for a worker: from open lanes in one statement, and behind gates in another, alternating which is first.
+ * If a lane returned the full limit, the next search starts after the last claimed task: while a transaction elsewhere
+ * keeps dead rows from being removed, a search from the start would pass over all of them. That is a hint. A search
+ * with fewer tasks than the limit is followed by one of the complete lane, and so is one every two seconds: a task with
+ * a better priority, or one that was put back, waits no longer than that.
  */
 export class Claimer {
   readonly #kernel: Kernel;
@@ -47,14 +47,14 @@ export class Claimer {
     return this.#urgency;
   }
 
-  /** When a gate will let the next one through, as far as it is known, in milliseconds from the last claim. */
+  /** When a gate will let the next one through, as far as is known, in milliseconds from the last claim. */
   get restMs(): number {
     return this.#restMs;
   }
 
   /**
-   * Up to so many tasks, up to so many of them from behind gates, and of probes as many as can begin at once. What is taken
-   * beyond `idle` waits here for a slot: until it has begun, it spends no attempt.
+   * Claims up to a number of tasks, up to a number of them from behind gates, and as many probes as can begin at once.
+   * Tasks beyond `idle` wait here for a slot: until a task has begun, it spends no attempt.
    */
   async claim(room: number, gatedRoom = room, idle = room): Promise<ClaimedTask[]> {
     await this.#lanes.refresh();
@@ -76,7 +76,7 @@ export class Claimer {
     return [...gated, ...free];
   }
 
-  /** For each half-open breaker one task, if nobody else has one out. */
+  /** One task for each half-open breaker, unless another worker has one. */
   async #probes(limit: number): Promise<ClaimedTask[]> {
     const tasks: ClaimedTask[] = [];
     for (const { place, gates } of this.#lanes.probes()) {

@@ -4,8 +4,8 @@ import { beatEveryMs, deleteWorker, saveHeartbeat } from "../kernel/tasks/worker
 type Said = Parameters<typeof saveHeartbeat>[1];
 
 /**
- * Tells the database every now and then that a worker lives and what it does, in one small statement. Leases do not hang
- * on it: a beat that fails is not missed by anybody but who looks.
+ * Writes at intervals that a worker is alive and what it does, in one small statement. Leases do not depend on it: a
+ * failed heartbeat affects only what is displayed.
  */
 export class Heartbeat {
   readonly #kernel: Kernel;
@@ -27,7 +27,7 @@ export class Heartbeat {
     this.#underWay ??= this.#beat();
   }
 
-  /** The worker is no more, and nobody is to look for it. */
+  /** The worker has stopped: removes its row. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#underWay;

@@ -8,17 +8,17 @@ import type { ProbePlace } from "../kernel/tasks/claim.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 
 /**
- * How long the lanes that were read count: a process of an older version may register its definition, and start work in
- * lanes that nobody served so far, long after this worker has started.
+ * How long the read lanes are valid: a process of an older version may register its definition, and start work in new
+ * lanes, long after this worker has started.
  */
 const rereadMs = 30_000;
 
-/** How old a look at what is closed may be when work is taken. */
+/** The maximum age of the closed lanes when tasks are claimed. */
 export const freshMs = 500;
 
 /**
- * The lanes that a worker serves: which are open, which are closed and why, and which stand behind a gate. A closed lane
- * is left out of every claim, so it costs nothing and none of its rows is touched.
+ * The lanes of a worker: which are open, which are closed and why, and which are behind a gate. A closed lane is left
+ * out of every claim, so it costs nothing and none of its rows is touched.
  */
 export class Lanes {
   readonly #kernel: Kernel;
@@ -47,7 +47,7 @@ export class Lanes {
     this.#isOurs = laneFilter(kernel, only);
   }
 
-  /** All that this process can serve: it looks after those too that its worker does not claim from. */
+  /** All lanes that this process can serve: maintenance covers those too that its worker does not claim from. */
   get all(): readonly string[] {
     return this.#all;
   }
@@ -56,14 +56,14 @@ export class Lanes {
     return this.#ours;
   }
 
-  /** Which are closed, and why, by the last look. */
+  /** The closed lanes, and why, by the last read. */
   get closed(): ReadonlyMap<string, LaneClosedReason> {
     return this.#closed;
   }
 
   /**
-   * Whether a task that was claimed must not begin: its lane was closed meanwhile. What is known of breakers counts at
-   * once; a task that is the probe of one may begin while that is half-open.
+   * Whether a claimed task must not begin: its lane was closed meanwhile. Known states of breakers count at once; a
+   * task that is the probe of one may begin while that is half-open.
    */
   mustWait({ lane, probe }: Pick<ClaimedTask, "lane" | "probe">): boolean {
     if (this.#isPaused(lane)) return true;
@@ -73,7 +73,7 @@ export class Lanes {
     return state !== "closed" && !(state === "half_open" && probe?.flip === flip);
   }
 
-  /** Closed by somebody's word, and not by a breaker alone. */
+  /** Paused by a person, and not closed by a breaker alone. */
   #isPaused(lane: string): boolean {
     const closure = this.#closed.get(lane);
     return closure !== undefined && closure.by !== "breaker";
@@ -99,7 +99,7 @@ export class Lanes {
     this.#watchOurs();
   }
 
-  /** Looks which are closed, unless that is known from a moment ago. */
+  /** Reads which are closed, unless the last read is recent. */
   async refresh(): Promise<void> {
     if (this.#now() - this.#readAt > rereadMs) await this.read();
     if (this.#now() - this.#refreshedAt < freshMs) return;
@@ -123,12 +123,12 @@ export class Lanes {
     return turned(this.#free, this.#turn++);
   }
 
-  /** The gates before lanes that are open, likewise: these are claimed apart. */
+  /** The gates before open lanes: these are claimed separately. */
   gatesInTurn(): Gate[] {
     return turned(this.#openGates, this.#turn++);
   }
 
-  /** The half-open breakers that wait for a probe, as far as is known, and the gates before the lanes that it may come from. */
+  /** The half-open breakers that need a probe, as far as is known, and the gates before the lanes of their probes. */
   probes(): { readonly place: ProbePlace; readonly gates: readonly Gate[] }[] {
     return [...new Set(this.#breakers.values())].flatMap((breaker) => {
       const place = probePlace(this.#kernel, breaker);
@@ -138,13 +138,15 @@ export class Lanes {
     });
   }
 
-  /** Whether a task of this lane may be had without a claim: it is open as far as anybody can know, and has no gate. */
+  /** Whether a task of this lane can be granted without a claim: it is open as far as is known, and has no gate. */
   mayGrant(lane: string): boolean {
     const isFresh = this.#now() - this.#refreshedAt < 2 * freshMs;
     return isFresh && this.#freeSet.has(lane) && !this.mustWait({ lane });
   }
 
-  /** Calls `wake` when there may be work in a lane, or lanes were closed or opened; gives back how to stop that. */
+  /**
+   * Calls `wake` when there may be work in a lane, or lanes were closed or opened; returns a function that ends that.
+   */
   watch(wake: () => void): () => void {
     const { signals } = this.#kernel;
     const reopened = signals.wait(closedLanesTopic, () => {

@@ -6,7 +6,7 @@ function begin() {
   const pace = new PrefetchEstimator(() => nowMs);
   return {
     pace,
-    /** So many steps end, each of which ran for so long. */
+    /** A number of steps ends, each of which ran for this long. */
     end: (steps: number, durationMs: number): void => {
       for (let step = 0; step < steps; step++) pace.finished(durationMs);
     },

@@ -1,13 +1,14 @@
-/** What is held beyond what runs is to begin within this time. */
+/** Prefetched tasks must begin within this time. */
 export const windowMs = 100;
 const maxPrefetch = 1_000;
 /** How much the newest duration counts in the average. */
 const weight = 1 / 8;
 
 /**
- * How many tasks to hold beyond those that run: as many as will begin within a tenth of a second. Quick steps are then never
- * waited for, and slow ones are left to other workers. Two measures bound it: how many ended lately, and how many can end by
- * how long steps take. The first alone would take sixteen slow steps that end together for quick ones.
+ * How many tasks to hold in addition to the running ones: as many as will begin within a tenth of a second. Quick steps
+ * then never wait for a claim, and slow ones are left to other workers. Two measures bound it: how many steps ended
+ * lately, and how many can end by their duration. The first alone would take sixteen slow steps that end together for
+ * quick ones.
  */
 export class PrefetchEstimator {
   #perWindow = 0;
@@ -28,7 +29,7 @@ export class PrefetchEstimator {
     this.#averageMs = averageMs + (durationMs - averageMs) * weight;
   }
 
-  /** `slots`: those in which steps come and go, without those in which one has run for longer than the window. */
+  /** `slots`: those with finished steps, without those in which one has run for longer than the window. */
   prefetch(slots: number): number {
     const elapsedMs = this.#now() - this.#since;
     if (elapsedMs >= windowMs / 4) {

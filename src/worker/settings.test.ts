@@ -9,8 +9,8 @@ test("at default settings, the tasks of a worker that dies are taken over within
     defaults.pollInterval,
     defaults.maintenanceInterval,
   ].map((one) => durationMs(one, "default")) as [number, number, number];
-  // At worst it dies just after a renewal. Then its lease runs out; those who look have just looked, or wait after an
-  // error; and who then claims has just begun to rest, should no hint wake it.
+  // In the worst case it dies just after a renewal. Then its lease runs out; the next maintenance round has just ended,
+  // or waits after an error; and the worker that claims the task has just begun to sleep, if no hint wakes it.
   const foundMs = leaseMs + Math.max(maintainEveryMs + pollMs, errorWaitMs);
   expect(foundMs + pollMs).toBeLessThanOrEqual(45_000);
 });

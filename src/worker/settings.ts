@@ -7,38 +7,54 @@ import type { WorkerMove } from "./states.ts";
 import type { Log } from "./steps/step.ts";
 
 export interface WorkOptions {
-  /** How many steps run at once in this process; 16 unless given. */
+  /**
+   * How many steps run at once in this process.
+   * @default 16
+   */
   readonly concurrency?: number;
   /**
-   * What this worker is for: `"essay"` all of a lifecycle, `"essay/grading"` one state, `"essay:after"` its after-effects,
-   * `"essay:send"` the delivery of what other instances send to it. Everything that this process declares unless given.
+   * The lanes of this worker: `"essay"` all of a lifecycle, `"essay/grading"` one state, `"essay:after"` its
+   * after-effects, `"essay:send"` the delivery of events from other instances to it.
+   * @default everything that this process declares
    */
   readonly only?: readonly string[];
   /** How many tasks to hold beyond those that run. Defaults to as many as will begin within a tenth of a second, by how long steps take. */
   readonly prefetch?: number;
-  /** How long a task is ours without a sign of life; `"30s"` unless given. */
+  /**
+   * How long a lease lasts without a renewal.
+   * @default "30s"
+   */
   readonly leaseDuration?: Duration;
-  /** How long `stop` lets running steps finish before their tasks are given back; `"25s"` unless given. */
+  /**
+   * How long `stop` waits for running steps before their tasks are returned.
+   * @default "25s"
+   */
   readonly shutdownGrace?: Duration;
   /**
-   * How long a step may go on after its signal was aborted. Then it counts as stuck, and its slot is freed for other work;
-   * at most as many slots are freed as `concurrency` says.
+   * How long a step may continue after its signal was aborted. Then it counts as stuck, and its slot is freed for other
+   * work; at most `concurrency` slots are freed this way.
    *
    * @default "30s"
    */
   readonly abortGrace?: Duration;
-  /** The longest pause between two looks for work; `"1s"` unless given. */
+  /**
+   * The longest pause between two polls for work.
+   * @default "1s"
+   */
   readonly pollInterval?: Duration;
-  /** How often silent workers' tasks, scheduled tasks and timers are looked after; `"1s"` unless given. */
+  /**
+   * The interval of maintenance: tasks of silent workers, scheduled tasks and timers.
+   * @default "1s"
+   */
   readonly maintenanceInterval?: Duration;
-  /** Hears every move of the worker's loop and slots. */
+  /** Called with every change of state of the worker's loop and slots. */
   readonly onMove?: (move: WorkerMove) => void;
-  /** Hears of what went wrong around the steps: a lost connection, a lost lease. */
+  /** Called with errors outside of steps: a lost connection, a lost lease. */
   readonly onFailure?: (error: unknown) => void;
   readonly log?: Log;
 }
 
-/** What a worker keeps to that is told nothing else. */
+/** The default settings of a worker. */
 export const defaults = {
   concurrency: 16,
   leaseDuration: "30s",

@@ -1,4 +1,4 @@
-/** What a worker's loop can be doing. */
+/** The states of a worker's loop. */
 export const loopStates = ["Startup", "Connecting", "Recovery", "Polling", "Backoff", "Idle", "ErrorWait"] as const;
 /** What each of its slots can be doing. */
 export const slotStates = ["Claiming", "Processing", "ReportingSuccess", "ReportingFailure"] as const;
@@ -59,7 +59,10 @@ export class WorkerStates {
     this.#watch(restMs === undefined ? { from, to } : { from, to, restMs });
   }
 
-  /** A slot goes on. From `Polling` it begins; to `Polling`, or to `ErrorWait` after an error in it, it is free again. */
+  /**
+   * A slot changes its state. From `Polling` it begins; to `Polling`, or to `ErrorWait` after an error in it, it is
+   * free again.
+   */
   slot(from: SlotState | "Polling", to: SlotState | "Polling" | "ErrorWait"): void {
     if (from !== "Polling") this.#slots[from] -= 1;
     if (to !== "Polling" && to !== "ErrorWait") this.#slots[to] += 1;

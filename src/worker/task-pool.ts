@@ -23,10 +23,10 @@ import { StuckSteps } from "./steps/stuck-steps.ts";
 
 const firstPauseMs = 50;
 const markAfterMs = 50;
-/** What was taken in advance waits no longer than this. */
+/** A prefetched task waits no longer than this. */
 const longestWaitMs = 1_000;
 
-/** A task in hand: waiting here, running, or being reported. */
+/** A task of this worker: waiting, running, or being reported. */
 interface PooledTask {
   readonly task: ClaimedTask;
   readonly abort: StepAbort;
@@ -35,9 +35,9 @@ interface PooledTask {
   slot: SlotState | undefined;
   /** When its step began; undefined while it waits. */
   startedAt: number | undefined;
-  /** It was given back: whatever its step still says does not count, and must not win over that. */
+  /** It was returned: a later result of its step does not count, and must not win over that. */
   isReturned: boolean;
-  /** How its step ended: that is on its way, and the move that is seen then is its own. */
+  /** How its step ended: the report is in progress, and the move that is seen then is its own. */
   outcome: Outcome | undefined;
   /** It has begun, and its handler has not returned. */
   isRunning: boolean;
@@ -46,13 +46,13 @@ interface PooledTask {
 export interface TaskPoolOptions {
   readonly settings: Settings;
   readonly states: WorkerStates;
-  /** Whether the next step of an instance is to come with the report that leads to it. */
+  /** Whether the next step of an instance is granted with the report that leads to it. */
   readonly grant: GrantDecider;
-  /** Counts against a limit as long as it is in hand. */
+  /** Counts against a limit until it is released. */
   readonly isGated: (lane: string) => boolean;
   /** Its lane was closed since it was claimed: it does not begin. */
   readonly mustWait: (task: ClaimedTask) => boolean;
-  /** Hears that there is room for another task. */
+  /** Called when there is room for another task. */
   readonly onFree: () => void;
   /** Called when a step has become stuck. */
   readonly onStuck: () => void;
@@ -61,7 +61,7 @@ export interface TaskPoolOptions {
   readonly fakes: ReadonlyMap<string, Handler> | undefined;
 }
 
-/** The tasks that a worker has in hand: it runs as many at once as it has slots, keeps their leases, and reports. */
+/** The tasks of a worker: runs as many at once as it has slots, renews their leases, and reports. */
 export class TaskPool {
   readonly #kernel: Kernel;
   readonly #options: TaskPoolOptions;
@@ -73,7 +73,7 @@ export class TaskPool {
   readonly #forgetHints: () => void;
   readonly #tasks = new Map<string, PooledTask>();
   readonly #waiting: PooledTask[] = [];
-  /** Steps that run, and of which the database does not know yet that they do. */
+  /** Running steps that are not marked as begun in the database. */
   readonly #unmarked = new Set<PooledTask>();
   #marking: NodeJS.Timeout | undefined;
   #isEmptied = false;
@@ -124,14 +124,14 @@ export class TaskPool {
     return this.#options.settings.concurrency - this.#running - this.#waiting.length;
   }
 
-  /** How many tasks of which lanes there are. */
+  /** The number of tasks by lane. */
   get lanes(): Record<string, number> {
     const lanes: Record<string, number> = {};
     for (const { task } of this.#tasks.values()) lanes[task.lane] = (lanes[task.lane] ?? 0) + 1;
     return lanes;
   }
 
-  /** How many steps go on though their signal was aborted a while ago. */
+  /** How many steps continue though their signal was aborted a while ago. */
   get stuck(): number {
     return this.#stuck.count;
   }
@@ -139,7 +139,8 @@ export class TaskPool {
   add(tasks: readonly ClaimedTask[]): void {
     this.#leaseKeeper.keep(tasks.map((one) => one.lease));
     const earlier = tasks.flatMap(({ lease }) => this.#tasks.get(lease.taskId) ?? []);
-    // What stands behind a gate counts there from now on, and others wait for a probe: it begins before what only waits here.
+    // A task behind a gate counts there from now on, and others wait for a probe: both begin before tasks that only
+    // wait here.
     const first: PooledTask[] = [];
     const { meters } = this.#kernel.telemetry;
     for (const one of tasks) {
@@ -160,14 +161,14 @@ export class TaskPool {
       else this.#waiting.push(pooled);
     }
     if (first.length > 0) this.#waiting.unshift(...first);
-    // A lease of ours expired, and we have claimed the same task again: its earlier attempt must not go on next to it.
+    // A lease of ours expired, and we have claimed the same task again: its earlier attempt must not run next to it.
     this.#abortAll(earlier.filter((pooled) => pooled.outcome === undefined).map((pooled) => [pooled, "lapsed"]));
     this.#startWaiting();
   }
 
   /**
-   * Gives back tasks that wait here and have not begun, their attempts unspent: those that are meant, and those that were
-   * to begin at once and wait for slow steps instead. Other workers may have room.
+   * Returns waiting tasks that have not begun, with their attempts unspent: the given ones, and those that should have
+   * begun at once but wait for slow steps. Other workers may have room.
    */
   async returnWaiting(isMeant: (task: ClaimedTask) => boolean): Promise<void> {
     const isAsked = this.#options.settings.prefetch !== undefined;
@@ -177,7 +178,7 @@ export class TaskPool {
     );
   }
 
-  /** Begins nothing more, lets what runs finish within the grace time, and gives the rest back. */
+  /** Starts no more tasks, waits for running ones within the grace time, and returns the rest. */
   async drain(untilFree: (ms: number) => Promise<void>): Promise<void> {
     await this.returnWaiting(() => true);
     const endAt = performance.now() + this.#options.settings.graceMs;
@@ -203,7 +204,7 @@ export class TaskPool {
     return out;
   }
 
-  /** Begins what may begin. What must wait is left for whoever puts it back. */
+  /** Starts the tasks that may begin. The others are left to be returned. */
   #startWaiting(): void {
     const { settings, mustWait } = this.#options;
     for (let place = 0; place < this.#waiting.length && this.#running < settings.concurrency; ) {
@@ -220,7 +221,7 @@ export class TaskPool {
     }
   }
 
-  /** Runs a task and reports what became of it, together with those that end at the same time. */
+  /** Runs a task and reports its outcome, together with those that end at the same time. */
   async #process(pooled: PooledTask): Promise<void> {
     const { task, abort } = pooled;
     const { settings, fakes, isGated } = this.#options;
@@ -241,12 +242,12 @@ export class TaskPool {
     pooled.outcome = outcome;
     this.#prefetch.finished(tookMs);
     await this.#reportUntilKnown(pooled, outcome);
-    if (isGated(task.lane)) signals.hint(task.lane); // There is room again, for whoever waits.
+    if (isGated(task.lane)) signals.hint(task.lane); // There is room again.
     this.#enter(pooled, "Polling");
     this.#release(pooled);
   }
 
-  /** The slot of a task goes on, unless it was freed. */
+  /** The slot of a task changes its state, unless it was freed. */
   #enter(pooled: PooledTask, to: SlotState | "Polling" | "ErrorWait"): void {
     const from = pooled.slot;
     if (from === undefined) return;
@@ -255,7 +256,7 @@ export class TaskPool {
     this.#options.states.slot(from, to);
   }
 
-  /** What became of the task is unknown: the slot is free again, and the lease lapses. */
+  /** The outcome of the task is unknown: the slot is free again, and the lease lapses. */
   #abandonTask(pooled: PooledTask, error: unknown): void {
     pooled.isRunning = false;
     this.#stuck.ended(pooled);
@@ -265,8 +266,8 @@ export class TaskPool {
   }
 
   /**
-   * A step that was taken in advance and does not end soon is marked as begun: should its worker die, the attempt is spent.
-   * Quick ones need no mark.
+   * A prefetched step that does not end soon is marked as begun: if its worker dies, the attempt is spent. Quick ones
+   * need no mark.
    */
   #noteBegin(pooled: PooledTask): void {
     this.#unmarked.add(pooled);
@@ -318,7 +319,7 @@ export class TaskPool {
     }
   }
 
-  /** One batch of reports. The steps that come with it are taken in hand together, also when a part of it fails. */
+  /** One batch of reports. The granted steps start together, even if a part of the batch fails. */
   async #report(batch: readonly Report[]): Promise<(ReportResult | FailedReport)[]> {
     const granted: ClaimedTask[] = [];
     const stay = { grant: this.#options.grant, take: (next: ClaimedTask) => granted.push(next) };
@@ -338,7 +339,7 @@ export class TaskPool {
     this.#options.onFree();
   }
 
-  /** Unless the next step of the same instance, whose task has the same id, is in hand already. */
+  /** Unless the next step of the same instance, whose task has the same id, is here already. */
   #forget(pooled: PooledTask): void {
     const { taskId } = pooled.task.lease;
     if (this.#tasks.get(taskId) !== pooled) return;
@@ -347,8 +348,8 @@ export class TaskPool {
   }
 
   /**
-   * An instance moved. The task of its step has its id: if it is in hand, it may be out of date, and is looked at now
-   * rather than with its next renewal. When anything may have happened, everything is.
+   * An instance moved. The task of its step has its id: if it is here, it may be outdated, and is checked now rather
+   * than with its next renewal. If anything may have happened, all are checked.
    */
   #onHint(topic: string | undefined): void {
     const meant = topic === undefined ? this.#tasks.values() : [this.#tasks.get(topic)];
@@ -358,7 +359,7 @@ export class TaskPool {
     }
   }
 
-  /** Which of them still hold; what does not is lost, unless it has ended by itself meanwhile. */
+  /** Checks which leases still hold; a task without one is lost, unless it has ended meanwhile. */
   async #checkLeases(list: readonly PooledTask[]): Promise<boolean[]> {
     const holding = await heldTaskIds(
       this.#kernel.db,
@@ -405,7 +406,9 @@ export class TaskPool {
     for (const pooled of this.#removeWaiting(({ abort }) => abort.aborted)) this.#release(pooled);
   }
 
-  /** Its step ignores its aborted signal. What it still returns is reported as ever, and refused by its lost lease. */
+  /**
+   * Its step ignores its aborted signal. A later result is reported as usual, and refused because its lease is lost.
+   */
   #becomeStuck(pooled: PooledTask, isFreed: boolean): void {
     const { isGated, onStuck } = this.#options;
     onStuck();
@@ -434,7 +437,7 @@ export class TaskPool {
         this.#kernel,
         list.map(({ task, outcome }) => ({
           task,
-          // A step that has ended is not to run again only because its report has not come through yet.
+          // A step that has ended must not run again only because its report is not written yet.
           outcome: outcome ?? { kind: "released" as const },
           again: outcome !== undefined,
         })),

@@ -18,17 +18,17 @@ import { TaskPool } from "./task-pool.ts";
 import { pawlVersion } from "./version.ts";
 import { WakeableSleep } from "./wakeable-sleep.ts";
 
-/** One round of what is looked after beside the steps: lapsed leases, scheduled tasks, due timers. */
+/** One round of maintenance: lapsed leases, scheduled tasks, due timers. */
 export type Maintain = (
   kernel: Kernel,
   lanes: readonly string[],
 ) => Promise<{ failures: readonly { error: unknown }[] }>;
 
-/** What comes with a worker from inside Pawl. */
+/** The parts that Pawl itself passes to a worker. */
 export interface WorkerHooks {
-  /** Handlers that stand in for the real ones, by `lifecycle/state`. */
+  /** Fakes for handlers, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
-  /** Starts what is stopped with it: a relay. Called once the options are known to be valid. */
+  /** Starts what is stopped together with it: a relay. Called once the options are known to be valid. */
   readonly startWith?: () => readonly { stop(): Promise<void> }[];
   /** Called when it has stopped. */
   readonly onStopped?: () => void;
@@ -41,11 +41,11 @@ const looksAtOnce = 500;
 const recoveryWaitMs = 1_000;
 
 /**
- * Takes tasks from the lanes, runs their steps and reports what became of them. Its loop and each of its slots are small
- * state machines that one can watch.
+ * Claims tasks from the lanes, runs their steps and reports the outcomes. Its loop and each of its slots are small
+ * state machines that can be observed.
  */
 export class Worker {
-  /** New at each start, so that no other worker is ever taken for this one. */
+  /** New at each start, so that workers are never confused. */
   readonly id = `${hostname()}-${process.pid}-${randomBytes(4).toString("hex")}`;
   readonly #kernel: Kernel;
   readonly #maintainOnce: Maintain;
@@ -57,16 +57,16 @@ export class Worker {
   readonly #heartbeat: Heartbeat;
   readonly #breakerReporter: BreakerReporter;
   readonly #idleSleep = new WakeableSleep();
-  /** Hints of work do not end this one: a database that is away is not asked more often because there is work. */
+  /** Hints of work do not end this pause: an unreachable database is not polled more often because there is work. */
   readonly #errorSleep = new WakeableSleep();
   readonly #companions: readonly { stop(): Promise<void> }[];
   readonly #onStopped: () => void;
   readonly #ended: Promise<void>;
   #stopping = false;
-  /** An error around a step is to be followed by a wait. */
+  /** An error outside of steps causes a pause. */
   #slotFailed = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
-  /** A parent is to be looked at. */
+  /** A parent has an open check. */
   #hasChecks = false;
   /** The round of maintenance under way. */
   #round: Promise<void> | undefined;
@@ -126,12 +126,12 @@ export class Worker {
     return this.#states.slots;
   }
 
-  /** How many of its steps go on though their signal was aborted a while ago. */
+  /** How many of its steps continue though their signal was aborted a while ago. */
   get stuck(): number {
     return this.#pool.stuck;
   }
 
-  /** Claims nothing more, lets running steps finish within the grace time, gives the rest back, and ends. */
+  /** Stops claiming, waits for running steps within the grace time, returns the other tasks, and ends. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#idleSleep.wake();
@@ -192,7 +192,7 @@ export class Worker {
     if (!this.#stopping) await this.#errorSleep.sleep(errorWaitMs);
   }
 
-  /** Claims and runs until a claim brings nothing; tells whether there was anything. */
+  /** Claims and runs until a claim returns nothing; returns whether there was anything. */
   async #pollUntilEmpty(): Promise<boolean> {
     let worked = false;
     while (!(this.#stopping || this.#slotFailed)) {
@@ -214,15 +214,16 @@ export class Worker {
   }
 
   /**
-   * The next step of an instance comes with the report that leads to it, leased to this worker: a chain of steps costs one
-   * claim. Not while it stops, not for lanes of others, closed or behind a gate, and not past something more urgent.
+   * The next step of an instance is granted with the report that leads to it, leased to this worker: a chain of steps
+   * costs one claim. Not while it stops, not for lanes of others, closed or behind a gate, and not before more urgent
+   * tasks.
    */
   readonly #grant: GrantDecider = ({ lane, priority }) => {
     if (this.#stopping || !this.#lanes.mayGrant(lane) || priority > this.#claimer.urgency) return null;
     return { worker: this.id, leaseMs: this.#settings.leaseMs };
   };
 
-  /** Wakes when there may be something to do; gives back how to stop that. */
+  /** Wakes when there may be work; returns a function that ends that. */
   #watch(): () => void {
     const forgetLanes = this.#lanes.watch(() => this.#idleSleep.wake());
     const forgetChecks = this.#kernel.signals.wait(checksTopic, () => {
@@ -236,8 +237,8 @@ export class Worker {
   }
 
   /**
-   * Begins a round of maintenance if one is due and none is under way, and gives it back. It never rejects, and claims do not
-   * wait for it: whatever fails or takes its time there, steps are run.
+   * Starts a round of maintenance if one is due and none is running, and returns it. It never rejects, and claims do
+   * not wait for it: steps run whatever fails or takes long there.
    */
   #maintain(): Promise<void> | undefined {
     const isDue = performance.now() - this.#maintainedAt >= this.#settings.maintainEveryMs;
@@ -272,7 +273,7 @@ export class Worker {
   }
 }
 
-/** Waits for something that never rejects, but not for long. */
+/** Waits for a promise that never rejects, with a limit. */
 async function waitAtMost(ms: number, work: Promise<void> | undefined): Promise<void> {
   if (work === undefined) return;
   let timer: NodeJS.Timeout | undefined;

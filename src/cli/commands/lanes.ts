@@ -58,7 +58,7 @@ export function addLanes(program: Command, act: Act): void {
     );
 }
 
-/** What was done, and how the lanes that it was done to stand. */
+/** Prints the change, and the lanes that it affects. */
 async function tell({ terminal }: Context, pawl: Reached, name: string, done: string): Promise<void> {
   const [lifecycle = "", part = ""] = name.replace(/@\d+/, "").split(/(?=[/:])/);
   const lanes = (await pawl.call("lanes", { internal: true })).filter(

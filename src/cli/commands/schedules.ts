@@ -60,7 +60,7 @@ export function addSchedules(program: Command, act: Act): void {
     );
 }
 
-/** How a schedule stands after what was done to it. */
+/** Prints a schedule after a change. */
 async function tell({ terminal }: Context, pawl: Reached, name: string): Promise<void> {
   const one = (await pawl.call("schedules", {})).filter((each) => each.name === name);
   if (terminal.json) printJson(terminal, one[0] ?? null);

@@ -42,7 +42,7 @@ export function addStatus(program: Command, act: Act): void {
     );
 }
 
-/** A program gets every state. A person is spared the two built-in ones while nothing stands in them. */
+/** Programs get every state; for people, the two built-in ones are left out while they are empty. */
 function rowsOf(lifecycle: LifecycleAnswer, forPerson: boolean): Row[] {
   const spared = ["failed", "discarded"];
   return lifecycle.states

@@ -21,7 +21,7 @@ export function addStuck(program: Command, act: Act): void {
     );
 }
 
-/** For a person: what is stuck and what to do, and then who has waited longest. */
+/** For people: what is stuck and what to do, then the instances that have waited longest. */
 export function printStuck(terminal: Terminal, { sentence, instances, count, more }: StuckAnswer): void {
   terminal.print(visible(sentence));
   for (const { lifecycle, key, id } of instances.slice(0, mostShown)) {

@@ -16,7 +16,7 @@ import type { Finding } from "./finding.ts";
 import { type Settings, shownLocation } from "./settings.ts";
 
 const oldestNode = [20, 19] as const;
-/** Beyond this, what is told as "ago" misleads; what is due never depends on this machine's clock. */
+/** With a larger difference, times such as "3 min ago" mislead; what is due never depends on this machine's clock. */
 const skewMs = 5_000;
 
 export function examineNode(version: string): Finding {
@@ -32,7 +32,7 @@ export function examineConsole(): Finding {
   return { what: "Console", ok, found: "was not built", remedy: "Run `npm run build` in Pawl's folder." };
 }
 
-/** The database of the settings: whether it answers, what it is, what time it has, and how far its schema is. */
+/** Checks the database of the settings: its connection, version, clock and schema. */
 export async function* examineDatabase({ database, folder }: Settings): AsyncGenerator<Finding> {
   const place = database === undefined ? folder : shownLocation(database);
   if (database === undefined && !existsSync(`${folder}/db`)) {
@@ -70,7 +70,7 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
   }
 }
 
-/** What is stuck, as warnings: the setup is in order all the same. */
+/** Stuck instances, as warnings: the setup itself is in order. */
 export async function* examineStuck(settings: Settings): AsyncGenerator<Finding> {
   if (settings.database === undefined && !existsSync(`${settings.folder}/db`)) return;
   const what = "Stuck";
@@ -89,7 +89,7 @@ export async function* examineStuck(settings: Settings): AsyncGenerator<Finding>
   }
 }
 
-/** A warning only: Pawl's own statements do not look there, and an application's may. */
+/** A warning only: Pawl's own statements do not use this schema, but an application's may. */
 async function examineRights(db: Database): Promise<Finding> {
   const open = await openSchemas(db);
   if (open.length === 0)

@@ -1,4 +1,4 @@
-/** One thing that was looked at: how it is, and what to do about it if it is not well. */
+/** The result of one check, and what to do if it failed. */
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;

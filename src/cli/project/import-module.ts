@@ -35,12 +35,12 @@ async function registerTsx(path: string): Promise<void> {
   }
   const [commonjs, modules] = [await import(tsx("./cjs/api")), await import(tsx("./esm/api"))];
   commonjs.register();
-  // The project's own settings, if it has any beside the config; those of whichever folder one stands in say nothing.
+  // The tsconfig of the project, if it has one next to the config; that of the current folder is ignored.
   const tsconfig = join(dirname(path), "tsconfig.json");
   modules.register({ tsconfig: existsSync(tsconfig) ? tsconfig : false });
 }
 
-/** Gives the address of a door of tsx as it is seen from a file; undefined when tsx is not there. */
+/** Resolves an entry point of tsx from a file; undefined if tsx is not installed. */
 function findTsx(from: string): ((door: string) => string) | undefined {
   try {
     const manifest = createRequire(from).resolve("tsx/package.json");

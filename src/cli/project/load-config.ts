@@ -10,7 +10,7 @@ import type { AnySchedule } from "../../definition/schedule/schedule.ts";
 import { readFailure } from "../show/failure.ts";
 import { importModule } from "./import-module.ts";
 
-/** A config as it was found. */
+/** A config with its path. */
 export interface LoadedConfig extends PawlConfig {
   readonly path: string;
 }
@@ -48,7 +48,7 @@ export function findConfig(named: string | undefined, cwd: string): string | und
   }
 }
 
-/** Reads a config and checks what it says; every fault is told in words for its author. */
+/** Reads a config and checks it; every fault is reported in words for its author. */
 export async function loadConfig(path: string): Promise<LoadedConfig> {
   const given = path.endsWith(".json") ? readJson(path) : await importDefault(path);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -121,7 +121,10 @@ async function checkServing(path: string, http: unknown): Promise<void> {
   }
 }
 
-/** What a config lists. JSON cannot hold lifecycles, schedules, queues and crowds: it names the files that export them. */
+/**
+ * The values of a config. JSON cannot contain lifecycles, schedules, queues and crowds: it names the files that export
+ * them.
+ */
 async function declared<T>(path: string, kind: keyof typeof makers, listed: readonly unknown[]): Promise<T[]> {
   if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
   for (const [at, one] of listed.entries()) {
@@ -138,7 +141,7 @@ const remedy = "End it with: export default defineConfig({ lifecycles: [essay] }
 async function importDefault(path: string): Promise<unknown> {
   const module = await importing(path, path);
   const given = module.default;
-  // A project of CommonJS wraps what it exports once more.
+  // A CommonJS project wraps its exports once more.
   const isWrapped = typeof given === "object" && given !== null && "__esModule" in given;
   const found = isWrapped ? (given as { default?: unknown }).default : given;
   if (found === undefined) throw invalid(path, "has no default export", remedy);

@@ -13,7 +13,7 @@ export interface Flags {
   readonly url?: string;
 }
 
-/** What a command works with, once flags, `PAWL_*` variables, the config and the defaults were heard, in that order. */
+/** The settings of a command, from flags, `PAWL_*` variables, the config and the defaults, in this order. */
 export interface Settings {
   readonly config: LoadedConfig | undefined;
   /** Where PostgreSQL is; undefined for the embedded database in `folder`. */
@@ -58,7 +58,7 @@ function databaseOf(env: NodeJS.ProcessEnv, config: LoadedConfig | undefined): D
   return given(env.DATABASE_URL) ?? (config?.database === "" ? undefined : config?.database);
 }
 
-/** Secrets come in files where variables could be read by others. */
+/** Secrets are in files where others could read variables. */
 function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const path = given(env[`${name}_FILE`]);
   if (given(env[name]) !== undefined || path === undefined) return given(env[name]);
@@ -69,7 +69,7 @@ function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
   }
 }
 
-/** A Pawl that is reached over HTTP, when one is named; and the token for it, which is never a flag. */
+/** The URL of a Pawl over HTTP, if given, and its token, which is never a flag. */
 export function remoteOf(
   flags: Flags,
   env: NodeJS.ProcessEnv,

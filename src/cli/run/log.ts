@@ -5,13 +5,13 @@ import { type Terminal, visible } from "../show/terminal.ts";
 const levels = ["debug", "info", "warn", "error", "silent"] as const;
 type Level = (typeof levels)[number];
 
-/** Lines for a person who looks on, JSON for whatever else reads stderr. `PAWL_LOG_LEVEL` says how much. */
+/** Writes lines for people to a terminal, and JSON to any other stderr. `PAWL_LOG_LEVEL` sets the level. */
 export function makeLogger(terminal: Terminal, env: NodeJS.ProcessEnv): PawlOptions["logger"] {
   const level = levelOf(env.PAWL_LOG_LEVEL);
   if (terminal.json || !terminal.isNotesTty) return { level };
   let last = "";
   const printing = (at: Exclude<Level, "silent">, mark: string) => (_fields: object, message: string) => {
-    // What fails the same way every second is said once, until something else is.
+    // An error that repeats every second is logged once, until another one occurs.
     if (levels.indexOf(at) < levels.indexOf(level) || (message === last && at !== "info")) return;
     last = message;
     const time = terminal.paintNotes.dim(new Date().toTimeString().slice(0, 8));

@@ -25,7 +25,7 @@ export async function openPawl({ database, folder, config }: Project, { telemetr
     failure = error;
     log.warn({ retryAfterMs: pauseMs }, `${error.message} Retrying in ${pauseMs / 1_000} s; --no-wait exits instead.`);
   };
-  // An embedded database is there or is not: only a server can come back.
+  // An embedded database exists or not: only a server can become reachable.
   const opened = wait && database !== undefined ? await openWhenReachable(open, { onWait, stopped }) : await open();
   // Other workers could not renew their leases either.
   if (failure !== undefined) opened?.kernel.expiry.failed(failure);

@@ -13,9 +13,9 @@ export interface Waiting {
 }
 
 /**
- * Opens something on a database, and again while the database cannot be reached: a process that is started before its
- * database does what one does whose database goes away later. Gives back undefined when it was stopped meanwhile. A database
- * that refuses the user or has no such name is not waited for.
+ * Opens something on a database, and retries while the database is unreachable: a process that starts before its
+ * database behaves like one whose database goes away later. Returns undefined if it was stopped meanwhile. A database
+ * that refuses the user or the name is not retried.
  */
 export async function openWhenReachable<T>(open: () => Promise<T>, waiting: Waiting): Promise<T | undefined> {
   const { onWait, stopped, pause = sleep } = waiting;

@@ -19,7 +19,7 @@ import { seedPawl } from "./seed.ts";
 import { portGiven, serveUnlessForbidden } from "./serve.ts";
 import { untilStopped } from "./until-stopped.ts";
 
-/** Runs Pawl until it is told to stop; gives back the exit code. */
+/** Runs Pawl until it is stopped; returns the exit code. */
 export async function runPawl(context: Context, { port, wait }: { port?: string; wait: boolean }): Promise<number> {
   const { terminal } = context;
   const wanted = portGiven(port, context.env);
@@ -68,7 +68,7 @@ export async function runPawl(context: Context, { port, wait }: { port?: string;
   return exitCodes.ok;
 }
 
-/** A link for whoever started it, on his own machine. What others can reach is entered with a token. */
+/** A sign-in link for the local user. Servers that others can reach require a token. */
 async function signInLink(pawl: Pawl, { url, isLocal }: HttpServer): Promise<string | undefined> {
   if (!isLocal) return undefined;
   return `${url}/sign-in/${await pawl.access.createSignInCode({ name: userInfo().username, role: "admin" })}`;

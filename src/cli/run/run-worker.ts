@@ -11,7 +11,7 @@ import { openPawl } from "./open-pawl.ts";
 import { portGiven, serveIfAsked, serveUnlessForbidden } from "./serve.ts";
 import { untilStopped } from "./until-stopped.ts";
 
-/** Runs steps on a server until it is told to stop; what runs then is let finish, the rest is given back. */
+/** Runs steps on a server until it is stopped; running steps may finish, the others are returned. */
 export function runWorker(
   context: Context,
   { wait, ...work }: { concurrency: number; only?: readonly string[] } & Waits,
@@ -25,7 +25,7 @@ export function runWorker(
   });
 }
 
-/** Sends what is in the outbox of a server until it is told to stop. */
+/** Sends the messages of a server's outbox until it is stopped. */
 export function runRelay(context: Context, { wait }: Waits): Promise<number> {
   return runOnServer(context, { command: "relay", wait }, async (pawl, { database }) => {
     const relay = pawl.relay();
@@ -34,7 +34,7 @@ export function runRelay(context: Context, { wait }: Waits): Promise<number> {
   });
 }
 
-/** Serves the console and the API of a server until it is told to stop, and works on nothing. */
+/** Serves the console and the API of a server until it is stopped, and runs no steps. */
 export function runServer(context: Context, { port, wait }: { port?: string } & Waits): Promise<number> {
   const wanted = portGiven(port, context.env);
   return runOnServer(context, { command: "serve", wait }, async (pawl, { database, config }) => {
@@ -46,7 +46,7 @@ export function runServer(context: Context, { port, wait }: { port?: string } & 
   });
 }
 
-/** What a role does on a server, once that is open; gives back what it serves, to be closed first. */
+/** Runs a role on a server, once that is open; returns what it serves, to be closed first. */
 type Begin = (pawl: Pawl, on: { database: string; config: PawlConfig }) => Promise<HttpServer | undefined>;
 
 /** Whether to wait for a database that cannot be reached at the start. */

@@ -4,17 +4,17 @@ import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { HttpServer } from "../../http/serve.ts";
 import { given } from "../project/settings.ts";
 
-/** Answers over HTTP where the config says so. What it takes for that is loaded only then. */
+/** Serves HTTP if the config says so. The modules for it are loaded only then. */
 export async function serveIfAsked(pawl: Pawl, { http }: Pick<PawlConfig, "http">): Promise<HttpServer | undefined> {
   if (http === undefined || http === false) return undefined;
   const { serveHttp } = await import("../../http/serve.ts");
   return serveHttp(pawl, http);
 }
 
-/** How many ports are tried when nobody said which. */
+/** The number of ports to try if none was requested. */
 const tries = 20;
 
-/** Answers over HTTP unless the config says not to; when its port is taken and was not asked for, at the next free one. */
+/** Serves HTTP unless the config disables it; if its port is in use and was not requested, at the next free one. */
 export async function serveUnlessForbidden(
   pawl: Pawl,
   { http }: Pick<PawlConfig, "http">,
@@ -33,7 +33,7 @@ export async function serveUnlessForbidden(
   }
 }
 
-/** The port that a flag or `PAWL_PORT` asks for; nothing is opened for one that cannot be. */
+/** The port of a flag or `PAWL_PORT`; an invalid one is refused before anything is opened. */
 export function portGiven(flag: string | undefined, env: NodeJS.ProcessEnv): number | undefined {
   const text = flag ?? given(env.PAWL_PORT);
   return text === undefined ? undefined : portOf(text);

@@ -1,6 +1,6 @@
 import { exitCodes } from "../show/failure.ts";
 
-/** The first signal lets it close in order; a second one ends it on the spot, which loses nothing either. */
+/** The first signal closes it in order; a second one ends the process at once, which loses nothing either. */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let stopping = false;

@@ -22,7 +22,7 @@ interface Declared {
   readonly counts: Readonly<Record<string, number | undefined>>;
 }
 
-/** Says what runs and where, and what to try next. */
+/** Prints what runs and where, and what to try next. */
 export async function printBanner(context: Context, settings: Settings, pawl: Pawl, running: Running): Promise<void> {
   const { terminal, version } = context;
   const declared: Declared[] = [];
@@ -89,7 +89,7 @@ function sum({ lifecycle, counts }: Declared, dim: (text: string) => string): st
   return states.map((state) => `${state} ${counts[state]}`).join(dim(" · "));
 }
 
-/** Three commands that work as they stand, on what is there. */
+/** Three commands that work as printed, for the existing instances. */
 async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
   const flags = ["config", "folder"] as const;
   const named = flags.flatMap((flag) =>
@@ -100,7 +100,7 @@ async function commandsToTry(context: Context, pawl: Pawl): Promise<string[]> {
   let isAsking = lifecycles.length === 0;
   for (const lifecycle of lifecycles) {
     for (const { key, state } of await pawl.list(lifecycle, { limit: 20 })) {
-      // What goes on by the work or the answer of others is theirs to move.
+      // States that continue by a step or an answer are skipped.
       const kind = lifecycle.states.get(state)?.kind;
       isAsking ||= kind === "ask";
       if (key === null || kind === "ask" || kind === "work") continue;

@@ -15,7 +15,7 @@ export const crowdColumns: readonly Column<CrowdAnswer>[] = [
 
 type Counts = Readonly<Record<string, number | undefined>>;
 
-/** How many stand where, those that wait for a person first. */
+/** Counts by state, first those that wait for a person. */
 function counted(counts: Counts): string {
   return inOrder(counts)
     .map((state) => `${state} ${counts[state]}`)
@@ -76,7 +76,7 @@ function answerOf({ label, answer }: SubmissionAnswer): string {
   return JSON.stringify(label ?? answer);
 }
 
-/** What a person should know of it before anything else. */
+/** The most important line for a person. */
 function noteOf({ conflict, problem, feedback, auto }: SubmissionAnswer): string {
   if (conflict !== null) return `conflict: decided ${conflict.wanted}, marketplace has ${conflict.found}`;
   return problem ?? feedback ?? (auto ? "decided on the marketplace before Pawl decided" : "");
@@ -89,7 +89,7 @@ function clipped(text: string): string {
   return shown.length > longest ? `${shown.slice(0, longest - 1)}…` : shown;
 }
 
-/** A job for a person: what is asked, where, and what it came to. */
+/** A job for a person: its question, its marketplace, and its results. */
 export function printJob(terminal: Terminal, one: CrowdJobAnswer): void {
   const { bold, dim } = terminal.paint;
   terminal.print(

@@ -5,7 +5,7 @@ import { type Paint, pad, type Terminal, visible } from "./terminal.ts";
 
 const titleWidth = 18;
 
-/** For a person: state, whether it is stuck, what it waits for, what happens next, and its recovery. */
+/** For people: state, whether it is stuck, what it waits for, what happens next, and its recovery. */
 export function printExplanation(terminal: Terminal, one: ExplanationAnswer): void {
   const { bold, dim, red, yellow } = terminal.paint;
   const name = `${one.lifecycle} ${bold(visible(one.key ?? one.id))}`;

@@ -68,7 +68,7 @@ export function exitCodeOf(error: unknown): number {
   return byCode[readFailure(error)?.code as ErrorCode] ?? exitCodes.failed;
 }
 
-/** Pawl's own error, also when it comes from another copy of Pawl than this one: the project's. */
+/** An error of Pawl, even if it comes from another copy of Pawl: that of the project. */
 export function readFailure(error: unknown): PawlError | undefined {
   if (error instanceof PawlError) return error;
   if (!(error instanceof Error) || error.name !== "PawlError" || !("code" in error)) return undefined;
@@ -86,7 +86,7 @@ const remedies: Partial<Record<ErrorCode, (details: PawlError["details"]) => str
   definition_invalid: () => "Details: pawl check",
 };
 
-/** Says what happened, why, and what to do. */
+/** Prints what happened, why, and what to do. */
 export function explain(terminal: Terminal, error: unknown): void {
   if (error instanceof Interrupted) return;
   const failure = readFailure(error);
@@ -103,7 +103,7 @@ export function explain(terminal: Terminal, error: unknown): void {
   if (terminal.verbose) for (const stack of stacksOf(error)) terminal.note(dim(stack));
 }
 
-/** One sentence a line: what, why, what to do. A message that is laid out already stays as it is. */
+/** One sentence per line: what, why, what to do. A message with line breaks is not changed. */
 function sentences(message: string): string[] {
   return message.includes("\n") ? message.split("\n") : message.split(/(?<=[.?!]) (?=[A-Z`])/);
 }

@@ -1,12 +1,12 @@
 import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 
-/** One field of a form, as a line for a labeler: its name, and what may stand in it. */
+/** One field of a form, as a line for a labeler: its name, and its allowed values. */
 export interface FormField {
   readonly name: string;
   readonly takes: string;
 }
 
-/** What a label is to say, field by field; one nameless field where a label is one answer. */
+/** The form of a label, field by field; one nameless field if a label is one answer. */
 export function formFields(schema: JsonSchema): FormField[] {
   const { properties, required } = schema as { properties?: Record<string, JsonSchema>; required?: readonly string[] };
   if (properties === undefined) return [{ name: "", takes: takenBy(schema) }];
@@ -45,7 +45,7 @@ function spanOf(minimum: unknown, maximum: unknown): string {
   return most === undefined ? "" : `, at most ${most}`;
 }
 
-/** What a library writes for "any safe integer" is no limit that anybody thinks of. */
+/** A limit such as "any safe integer", which libraries generate, is not shown. */
 function isEnd(end: unknown): end is number {
   return typeof end === "number" && Math.abs(end) < Number.MAX_SAFE_INTEGER;
 }

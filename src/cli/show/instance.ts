@@ -18,7 +18,7 @@ export function instanceLine(terminal: Terminal, one: InstanceAnswer): string {
   return `  ${bold(visible(one.key ?? one.id))}  ${shownState(one, terminal.paint)}  ${dim(`move ${one.version}`)}`;
 }
 
-/** A state in the colour of how it stands: ended well, badly, or under way. */
+/** A state in the colour of its category: success, failure, or open. */
 export function shownState(one: Pick<InstanceAnswer, "state" | "outcome">, paint: Paint): string {
   if (one.outcome === "success") return paint.green(one.state);
   if (one.outcome === "failure" || one.state === "failed") return paint.red(one.state);
@@ -40,7 +40,7 @@ const historyColumns: readonly Column<Entry>[] = [
   { title: "reason", text: (one) => (one.kind === "move" ? (one.reason ?? "") : detailOf(one)) },
 ];
 
-/** The instance for a person: what it is, what it holds, how it came here, what it takes next. */
+/** The instance for people: its state, its data, its history, and the events it accepts. */
 export function printInstance(
   terminal: Terminal,
   one: InstanceAnswer,
@@ -81,7 +81,7 @@ function deadlineLine({ deadlineAt, timedOutAt }: InstanceAnswer): string {
   return timedOutAt === null ? `deadline ${at}` : `deadline ${at}, timed out`;
 }
 
-/** A result that came after the deadline: to be seen, and not in force unless somebody has accepted it. */
+/** A result that came after the deadline: shown, but without effect unless it was accepted. */
 function printLate(terminal: Terminal, { id, event, receivedAt, status, error, payload }: CallbackAnswer): void {
   const { dim, yellow } = terminal.paint;
   const what = error === null ? "late result" : "late error";
@@ -106,7 +106,7 @@ function printData(terminal: Terminal, data: unknown): void {
 
 const barWidth = 20;
 
-/** How far the running step is: a bar, a figure, its note and how old that is. */
+/** The progress of the running step: a bar, a figure, its note and the note's age. */
 function progressLine(terminal: Terminal, { fraction, note, at }: NonNullable<InstanceAnswer["progress"]>): string {
   const { cyan, dim } = terminal.paint;
   const done = Math.round(fraction * barWidth);
@@ -115,7 +115,7 @@ function progressLine(terminal: Terminal, { fraction, note, at }: NonNullable<In
   return `${bar} ${Math.floor(fraction * 100)} %${shown}  ${dim(ago(at))}`;
 }
 
-/** The children of its run: how many stand how, and the first of them. */
+/** The children of its run: counts by state, and the first ones. */
 function printChildren(terminal: Terminal, children: ChildrenAnswer): void {
   const { total, first } = children;
   const { dim, red } = terminal.paint;
@@ -131,7 +131,7 @@ function printChildren(terminal: Terminal, children: ChildrenAnswer): void {
   if (total > first.length) terminal.print(dim(`    and ${total - first.length} more`));
 }
 
-/** Each move on a line of its own, with the time since the one before and what it changed; attempts stand between. */
+/** One line per move, with the time since the one before and its changes; attempts are in between. */
 function printTimeline(terminal: Terminal, history: readonly Entry[]): void {
   const { bold, dim, cyan, red } = terminal.paint;
   const events = Math.max(...history.map((entry) => nameOf(entry).length));

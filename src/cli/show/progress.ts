@@ -5,8 +5,8 @@ const everyMs = 100;
 const plainEveryMs = 5_000;
 
 /**
- * How far a long work has come, on stderr: one line with a bar that is written over and over for a person who looks on,
- * now and then a line for a log, and nothing beside JSON.
+ * Shows the progress of long work on stderr: one line with a bar that is redrawn on a terminal, an occasional line in a
+ * log, and nothing with JSON output.
  */
 export class Progress {
   readonly #terminal: Terminal;

@@ -6,7 +6,7 @@ export type Paint = ReturnType<typeof createColors>;
 
 /** Where a command writes: data to stdout, all else to stderr. */
 export interface Terminal {
-  /** A person looks at stdout: tables and colours; otherwise plain lines for programs. */
+  /** stdout is a terminal: tables and colours; otherwise plain lines for programs. */
   readonly isTty: boolean;
   /** The same of stderr. */
   readonly isNotesTty: boolean;
@@ -51,7 +51,7 @@ function wantsColour(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv): boolea
   return Boolean(stream.isTTY) && env.TERM !== "dumb";
 }
 
-/** What a program reads: one JSON document. */
+/** Output for programs: one JSON document. */
 export function printJson(terminal: Terminal, value: unknown): void {
   terminal.print(JSON.stringify(value, null, terminal.isTty ? 2 : undefined));
 }
@@ -59,7 +59,7 @@ export function printJson(terminal: Terminal, value: unknown): void {
 export interface Column<Row> {
   readonly title: string;
   readonly text: (row: Row) => string;
-  /** How it looks to a person, where that differs from what a program reads. */
+  /** Output for people, if it differs from that for programs. */
   readonly shown?: (row: Row, paint: Paint) => string;
   readonly alignRight?: boolean;
 }
@@ -93,7 +93,7 @@ export function printPage<Row extends { readonly id: string }>(
   if (rows.length === limit && terminal.isTty) terminal.note(`  More may follow: --after ${rows.at(-1)!.id}`);
 }
 
-/** One thing: JSON, or a table of one row. */
+/** One item: JSON, or a table of one row. */
 export function printOne<Row>(terminal: Terminal, row: Row, columns: readonly Column<Row>[]): undefined {
   if (terminal.json) printJson(terminal, row);
   else printTable(terminal, [row], columns);
@@ -134,7 +134,7 @@ function width(text: string): number {
   return Array.from(text.replace(colours, "")).length;
 }
 
-/** Fills a text up to a width, whatever colours are in it. */
+/** Pads a text to a width, ignoring its colours. */
 export function pad(text: string, to: number, alignRight = false): string {
   const gap = " ".repeat(Math.max(0, to - width(text)));
   return alignRight ? gap + text : text + gap;

@@ -3,12 +3,10 @@ import type { Terminal } from "./terminal.ts";
 
 const everyMs = 1_000;
 
-/**
- * Keeps the process alive and, where a person looks on, prints a line whenever the counts of a lifecycle have changed.
- */
+/** Keeps the process alive and, on a terminal, prints a line whenever the counts of a lifecycle have changed. */
 export function watchCounts(terminal: Terminal, pawl: Pawl): { stop(): Promise<void> } {
   const shown = new Map<string, string>();
-  // Where somebody only has queues, their samples are all that moves.
+  // In a project with queues only, their samples are all that changes.
   const watched = pawl.lifecycles.length === 0 ? pawl.internalLifecycles : pawl.lifecycles;
   let underWay = Promise.resolve();
   let isBusy = false;
@@ -24,7 +22,7 @@ export function watchCounts(terminal: Terminal, pawl: Pawl): { stop(): Promise<v
         if (before !== undefined && before !== line) print(terminal, lifecycle.name, line);
       }
     } catch {
-      // Maintenance, which asks the same database in the same second, says what is wrong with it.
+      // Maintenance reads the same database every second, and reports its errors.
     } finally {
       isBusy = false;
     }

@@ -48,7 +48,7 @@ export function callOver(carrier: Carrier): Call {
   };
 }
 
-/** The route of a name whose path can be filled with what is given, and holds most of it. */
+/** The route with this name whose path can be filled with the given arguments, and uses most of them. */
 function routeFor(name: string, args: Arguments): Route {
   const found = routes
     .filter((route) => route.name === name || route.name === `${name}ByKey`)
@@ -62,7 +62,7 @@ function routeFor(name: string, args: Arguments): Route {
 function pathOf({ path }: Route, args: Arguments): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = textOf(args[name]);
-    // Whatever is written for them, servers take them for "here" and "above".
+    // Servers resolve these path segments even if they are encoded.
     if (value === "." || value === "..")
       throw new PawlError("option_invalid", `The ${name} "${value}" cannot be used in a path. Use the id instead.`);
     return encodeURIComponent(value);
@@ -88,7 +88,7 @@ async function read(response: Response, { place }: Carrier, { path }: Route): Pr
   throw new PawlError("not_running", `Pawl at ${place} has no /api${path} (${title}); it may have another version.`);
 }
 
-/** A Pawl anywhere, which asks for a token, and for which neither its config nor its database is needed. */
+/** A Pawl at any address, which requires a token; neither its config nor its database is needed. */
 export function overUrl(url: string, token: string | undefined): Carrier {
   const headers = {
     "content-type": "application/json",

@@ -10,7 +10,7 @@ import { serverFor } from "../../http/serve.ts";
 
 export interface LocalSocket {
   readonly path: string;
-  /** Takes no more requests, lets those under way be answered, and removes the file. */
+  /** Stops accepting requests, waits for those in progress, and removes the file. */
   close(): Promise<void>;
 }
 
@@ -18,8 +18,8 @@ export interface LocalSocket {
 const longestPathBytes = 100;
 
 /**
- * Serves the API of a Pawl on a socket that only its owner can open. The caller has the folder's lock, so a socket file
- * that is there already was left by a process that is gone.
+ * Serves the API of a Pawl on a socket that only its owner can open. The caller has the folder's lock, so an existing
+ * socket file was left by a process that is gone.
  */
 export async function listenLocally(pawl: Pawl, folder: string, url?: string): Promise<LocalSocket> {
   const { path, home } = placeFor(folder);

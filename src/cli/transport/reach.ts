@@ -22,7 +22,7 @@ export interface Reached {
 export interface ReachOptions {
   /** Make the embedded database when there is none yet. */
   readonly create?: boolean;
-  /** While the command lasts, what is due must happen. */
+  /** Maintenance runs while the command lasts. */
   readonly keepTime?: boolean;
   readonly onWarning?: (text: string) => void;
 }
@@ -63,7 +63,7 @@ export async function reach(settings: Settings, options: ReachOptions = {}): Pro
 
 function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
   const { database, folder, config } = settings;
-  // A server's schema changes when somebody says so, not because somebody looked.
+  // A server's schema changes only on request, not because a command reads it.
   const migrate = database === undefined;
   return createPawl({
     database,

@@ -20,8 +20,8 @@ export async function overSocket(path: string): Promise<Carrier | undefined> {
 }
 
 /**
- * Who can write to the folder of a socket can put their own in its place, and be told everything that is sent to Pawl.
- * Windows has pipes instead, with rights of their own.
+ * A user with write access to the folder of a socket can replace it, and receive everything that is sent to Pawl.
+ * Windows has pipes instead, with their own permissions.
  */
 async function refuseForeign(path: string): Promise<void> {
   const ownId = process.getuid?.();

@@ -5,7 +5,7 @@ import { Interrupted } from "../show/failure.ts";
 import { callOver, overUrl } from "./client.ts";
 import { type Reached, type ReachOptions, reach } from "./reach.ts";
 
-/** Does some work with the Pawl of the settings, then lets go of it; Ctrl-C ends the work, not the manners. */
+/** Runs work with the Pawl of the settings, then closes it; Ctrl-C aborts the work, and Pawl still closes in order. */
 export async function withPawl<T>(
   context: Context,
   options: ReachOptions,

@@ -28,7 +28,7 @@ function decided(outcome: Decision | Refusal): Decision {
   return outcome;
 }
 
-/** Sends events in their order, each of which must be taken. */
+/** Sends events in their order, each of which must be accepted. */
 function follow(model: LifecycleModel, from: InstanceModel, ...events: (string | LifecycleEvent)[]): InstanceModel {
   return events.reduce(
     (instance, one) => decided(decide(model, instance, typeof one === "string" ? event(one) : one, now)).instance,
@@ -65,7 +65,7 @@ const withSchema = (data: unknown) =>
 
 const guard = ({ data, actor }: Context) => (data.b ?? 0) % 2 === 0 || actor === "ada" || "only Ada may do so now";
 
-/** Every step of a walk: what was decided on what. */
+/** Every step of a walk: each decision with its input. */
 function* walk(model: LifecycleModel, sent: readonly LifecycleEvent[]) {
   let instance = start(model).instance;
   for (const one of sent) {
@@ -600,7 +600,7 @@ function frozen<T>(value: T): T {
 }
 
 describe("any lifecycle, any events", () => {
-  /** One state of a random lifecycle: how it is left, beside the way on to the next. */
+  /** One state of a random lifecycle: how it is left, besides the edge to the next. */
   const states = fc.array(
     fc.record({
       works: fc.boolean(),
@@ -798,7 +798,7 @@ describe("any lifecycle, any events", () => {
           expect(taken.kind).toBe(outcome.kind);
           if (taken.kind === "refused") continue;
           expect(taken.instance).toEqual({ ...decided(outcome).instance, definition: 2 });
-          // Whatever its workers hold in the old lanes is theirs no more.
+          // Claims of workers in the old lanes no longer hold.
           expect(taken.endsTask).toBe(true);
           expect(taken.step !== null).toBe(newer.states.get(taken.to)!.kind === "work");
         }

@@ -17,7 +17,7 @@ import {
 } from "./move.ts";
 import { type Validated, validate } from "./validate.ts";
 
-/** What stands in the way of an event. */
+/** Why an event is refused. */
 export interface Blocker {
   readonly kind: "closed" | "no_edge" | "guard" | "payload" | "unknown_event" | "no_target" | "no_way";
   readonly event: string;
@@ -31,7 +31,7 @@ export interface Refusal {
   readonly blockers: readonly Blocker[];
 }
 
-/** What starting an instance does. The same arguments give the same decision, for ever. */
+/** The result of starting an instance. Pure: the same arguments give the same decision. */
 export function decideStart(
   lifecycle: LifecycleModel,
   start: {
@@ -72,7 +72,7 @@ export function decideStart(
   return { ...decision, from: null, timers: deadline === undefined ? decision.timers : [deadline, ...decision.timers] };
 }
 
-/** What `event` does to an instance. The same arguments give the same decision, for ever. */
+/** The effect of `event` on an instance. Pure: the same arguments give the same decision. */
 export function decide(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
@@ -99,9 +99,9 @@ export function decide(
 }
 
 /**
- * Those of an event's edges that are open to this instance: a recovery has one target, a deadline fails it for good, a late
- * result goes the way that it had where the instance failed. One that came before its instance reached a state that takes it
- * goes the way that it has there.
+ * The edges of an event that this instance may take: a recovery has one target, a deadline fails it permanently, a late
+ * result takes the edge that it had where the instance failed, and a result that came early the edge that it has in the
+ * state that accepts it.
  */
 export function waysOf(
   lifecycle: LifecycleModel,
@@ -140,8 +140,9 @@ function noTarget(
 }
 
 /**
- * The move of an instance whose state has another name in a newer definition; undefined when nothing is to be done. The
- * visit goes on with its timers, its work moves to the new name's lane, and what has ended stays ended as it did.
+ * The move of an instance whose state has another name in a newer definition; undefined if it does not. The visit
+ * continues with its timers, its work moves to the new name's lane, and an ended instance stays ended with the same
+ * outcome.
  */
 export function decideRename(lifecycle: LifecycleModel, instance: InstanceModel, nowMs: number): Decision | undefined {
   const to = lifecycle.states.has(instance.state) ? undefined : lifecycle.renamed[instance.state];
@@ -162,7 +163,7 @@ export function takesPayload(lifecycle: LifecycleModel, event: string): boolean 
 
 const tellers: Readonly<Record<string, StateModel["kind"]>> = { joined: "join", answered: "ask", unanswered: "ask" };
 
-/** What Pawl itself sends to a lifecycle that joins or asks: with the counts, or with what people said. */
+/** The events of Pawl itself to a lifecycle that joins or asks: with the counts, or with the answer. */
 function isTold(lifecycle: LifecycleModel, event: string): boolean {
   const kind = Object.hasOwn(tellers, event) ? tellers[event] : undefined;
   return kind !== undefined && [...lifecycle.states.values()].some((state) => state.kind === kind);
@@ -237,7 +238,9 @@ export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Val
   return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
 }
 
-/** What `fail` tells is filled up, so that an edge of it gets the same whether a step, a timer or a person failed it. */
+/**
+ * Completes the payload of `fail`, so that its edges get the same fields whether a step, a timer or a person failed it.
+ */
 function failurePayload(event: LifecycleEvent): Validated {
   const given = event.payload ?? {};
   if (!isPlainObject(given)) return { value: undefined, faults: ["must be an object such as { reason }"] };
@@ -285,7 +288,7 @@ function isError(error: unknown): boolean {
 function validData(lifecycle: LifecycleModel, given: unknown): Record<string, unknown> {
   const what = `The data of \`${lifecycle.name}\``;
   const asGiven = validate(lifecycle.data, given, what);
-  // Whoever leaves it out means an empty object, unless the schema makes something else of nothing.
+  // An omitted payload means an empty object, unless the schema has a default for undefined.
   const isLeftOut = given === undefined && asGiven.faults !== undefined;
   const checked = isLeftOut ? validate(lifecycle.data, {}, what) : asGiven;
   const faults = [...(checked.faults ?? [])];

@@ -50,7 +50,7 @@ export type ExplainedRetry =
 
 type Unworded = Omit<RecoveryExplanation, "sentences">;
 
-/** The explanation in plain English; what a failed instance waits for is left to the explanation of its waits. */
+/** The explanation in plain English; the wait of a failed instance is part of the explanation of its waits. */
 export function sentencesOf(one: Unworded): string[] {
   return [...failureOf(one), ...budgetOf(one), ...ifFailed(one), ...retryOf(one)];
 }
@@ -58,7 +58,7 @@ export function sentencesOf(one: Unworded): string[] {
 function failureOf({ failure }: Unworded): string[] {
   if (failure === null) return [];
   const how = failure.event === "fail" ? "" : ` by \`${failure.event}\``;
-  // `failed` is what is written where nobody gave a reason.
+  // `failed` is the reason if none was given.
   const reason = failure.reason === "failed" ? null : failure.reason?.replaceAll("_", " ");
   const why = [reason, failure.error].filter((part) => part != null && part !== "");
   const sentence = `It failed in \`${failure.state}\`${how} at ${shownTime(failure.at)}`;

@@ -1,4 +1,4 @@
-/** One piece of work living through a lifecycle, as it stood when it was read. Times are milliseconds since 1970. */
+/** An instance as it was read. Times are milliseconds since 1970. */
 export interface InstanceModel {
   readonly id: string;
   readonly lifecycle: string;
@@ -18,7 +18,7 @@ export interface InstanceModel {
   readonly deadlineAtMs: number | null;
   readonly failedFrom: string | null;
   readonly failedVisit: number | null;
-  /** When its deadline struck, while it stands failed by it. */
+  /** When its deadline fired, while it is failed by it. */
   readonly timedOutAtMs: number | null;
   readonly outcome: "success" | "failure" | "discarded" | null;
   readonly createdAtMs: number;

@@ -20,19 +20,19 @@ export interface LifecycleEvent {
   readonly payload: unknown;
   readonly actor: string | null;
   readonly reason: string | null;
-  /** A change of the data that comes before the edge's own: what a step set, or a person with a requeue. */
+  /** A change of the data before the edge's own: set by a step, or by a person with a requeue. */
   readonly patch?: Readonly<Record<string, unknown>> | undefined;
-  /** A deadline fails the instance itself: the state's own way out of a failed step is not asked. */
+  /** A deadline fails the instance itself: the `fail` edges of the state are not used. */
   readonly pastOwnFailEdge?: boolean;
   /** The event of a late result, which is accepted with this one. */
   readonly accepts?: string | undefined;
-  /** Its time begins anew. */
+  /** Its deadline starts over. */
   readonly renewsDeadline?: boolean | undefined;
   /** A step ends with this event: when the instance stays, the step is put into its lane again. */
   readonly endsStep?: boolean;
 }
 
-/** A timer that comes with a move. */
+/** A timer of a move. */
 export interface PlannedTimer {
   readonly kind: "timeout" | "deadline";
   readonly event: string;
@@ -51,7 +51,7 @@ interface PlannedEffect {
   readonly actor: string | null;
 }
 
-/** What an event does to an instance, as plain data (and the hook that has to hold before it is so). */
+/** The effect of an event on an instance, as plain data (and the hook that must succeed first). */
 export interface Decision {
   readonly kind: "decided";
   readonly event: string;
@@ -62,12 +62,12 @@ export interface Decision {
   readonly reason: string | null;
   /** The instance after the move. */
   readonly instance: InstanceModel;
-  /** Keys of the data that were set, and those that were removed; null when the data stayed as it was. */
+  /** The keys of the data that were set, and those that were removed; null if the data did not change. */
   readonly patch: Readonly<Record<string, unknown>> | null;
   readonly cleared: readonly string[] | null;
   /** The visit ended: its timers go. */
   readonly leaves: boolean;
-  /** The task so far goes; where there is work to do, a new one comes with `step`. */
+  /** The current task ends; if the new state has work, `step` is its task. */
   readonly endsTask: boolean;
   /** The run ended: delayed events and deadlines go as well. */
   readonly endsRun: boolean;
@@ -77,18 +77,18 @@ export interface Decision {
   /** It also leaves a dead letter for a person to decide. */
   readonly deadLetter: boolean;
   readonly before: EdgeModel["before"];
-  /** What the hook is given. */
+  /** The context of the hook. */
   readonly context: Context;
 }
 
-/** What became of the data. */
+/** The change of the data. */
 export interface Change {
   readonly data: Readonly<Record<string, unknown>>;
   readonly patch: Readonly<Record<string, unknown>> | null;
   readonly cleared: readonly string[] | null;
 }
 
-/** The moment and the mover, for what a move is made of. Objects are written out whole: this runs for every move. */
+/** The time and the actor of a move. Objects are written out in full: this runs for every move. */
 export interface Occasion {
   readonly event: LifecycleEvent;
   readonly change: Change;
@@ -96,7 +96,7 @@ export interface Occasion {
   readonly nowMs: number;
 }
 
-/** What taking an edge makes of an instance. */
+/** The result of taking an edge. */
 export function take(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
@@ -137,7 +137,7 @@ function stay(lifecycle: LifecycleModel, instance: InstanceModel, occasion: Occa
   };
 }
 
-/** What entering a state makes of an instance, by an edge or without one. */
+/** The result of entering a state, by an edge or without one. */
 export function enter(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
@@ -155,7 +155,7 @@ export function enter(
   const deadline = renews && outcome === null ? deadlineOf(lifecycle, contextWith(context, change.data)) : undefined;
   const timers = outcome === null ? timeoutsOf(state, context, change.data) : none;
   const failure = failureOf(instance, state);
-  // A recovery into the state that failed goes on with that visit, and so with its idempotency key.
+  // A recovery into the state that failed continues that visit, and so keeps its idempotency key.
   const goesOn = event.name === "recover" && canGoOn(lifecycle, instance, state);
   return {
     kind: "decided",
@@ -213,13 +213,13 @@ function effectsOf(
   return [{ lane: effectLaneOf(lifecycle), ...about, to, payload: event.payload, actor: event.actor }];
 }
 
-/** Whether a recovery goes on with the visit that failed. */
+/** Whether a recovery continues the visit that failed. */
 function canGoOn(lifecycle: LifecycleModel, instance: InstanceModel, to: StateModel): boolean {
-  // A state that asks asks again: the question of the visit that failed was taken back.
+  // A state that asks asks again: the question of the visit that failed was withdrawn.
   return to.kind !== "ask" && instance.failedVisit !== null && to.name === failedFromOf(lifecycle, instance);
 }
 
-/** What a recovery has to know: where it failed. Going from `failed` to `failed` does not make it forget. */
+/** What a recovery has to know: where it failed. A move from `failed` to `failed` keeps it. */
 function failureOf(instance: InstanceModel, to: StateModel): Pick<InstanceModel, "failedFrom" | "failedVisit"> {
   if (to.name !== failed || !to.builtIn) return { failedFrom: null, failedVisit: null };
   const { failedFrom, failedVisit } = instance;
@@ -229,8 +229,8 @@ function failureOf(instance: InstanceModel, to: StateModel): Pick<InstanceModel,
 }
 
 /**
- * Whether its deadline passed while it was failed, of whatever. What then goes on gets new time: its timer is gone, so it
- * would wait without an end, and no retry would be in time.
+ * Whether its deadline passed while it was failed, for any reason. When it continues it gets a new deadline: the old
+ * timer is gone, so it would wait without an end, and no retry would be in time.
  */
 function isFailedPastDeadline({ failedFrom, timedOutAtMs, deadlineAtMs }: InstanceModel, nowMs: number): boolean {
   return timedOutAtMs !== null || (failedFrom !== null && deadlineAtMs !== null && deadlineAtMs <= nowMs);
@@ -307,7 +307,7 @@ export function applyPatch(change: Change, patch: Readonly<Record<string, unknow
   const cleared = new Set(change.cleared);
   for (const key of keys) {
     const value = patch[key];
-    // Assigned, it would not be a key of the data but change what the data inherits from.
+    // An assignment would not create a key of the data but change its prototype.
     if (key === "__proto__") throw new PawlError("value_not_serializable", "`__proto__` cannot be a key of the data.");
     if (value === undefined) {
       delete data[key];
@@ -326,7 +326,7 @@ export function applyPatch(change: Change, patch: Readonly<Record<string, unknow
   };
 }
 
-/** What the functions of a definition are told. */
+/** The context of the functions of a definition. */
 export function contextOf(
   instance: InstanceModel,
   data: InstanceModel["data"],

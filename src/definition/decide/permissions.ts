@@ -9,7 +9,7 @@ export type Permission =
   | { readonly event: string; readonly permitted: "depends" }
   | { readonly event: string; readonly permitted: "no"; readonly blockers: readonly Blocker[] };
 
-/** What an instance takes now. To recover is permitted if all that it entails is. */
+/** The events that an instance accepts now. A recovery is permitted if all of its moves are. */
 export function permissions(
   lifecycle: LifecycleModel,
   instance: InstanceModel,

@@ -6,18 +6,18 @@ import type { AnyQueue } from "../queue.ts";
 import type { InstanceModel } from "./instance.ts";
 import { contextOf } from "./move.ts";
 
-/** Who is asked in a state, and what they are shown. */
+/** The queue or crowd of a state that asks, and its content. */
 export type Asked =
   | { readonly queue: AnyQueue; readonly crowd?: undefined; readonly sample: (context: Context) => object }
   | { readonly crowd: AnyCrowd; readonly queue?: undefined; readonly sample: (context: Context) => object };
 
-/** What an instance asks where it stands; undefined where it asks nothing. */
+/** The question of an instance in its state; undefined if the state does not ask. */
 export function askedBy(lifecycle: LifecycleModel, { state }: Pick<InstanceModel, "state">): Asked | undefined {
   const known = lifecycle.states.get(state);
   return known?.kind === "ask" ? (known.ask as Asked) : undefined;
 }
 
-/** What people are shown of an instance. The same arguments give the same, for ever. */
+/** The content that labelers see of an instance. Pure: the same arguments give the same content. */
 export function questionOf(lifecycle: LifecycleModel, instance: InstanceModel, asked: Asked, nowMs: number): unknown {
   const what = `The \`sample\` of \`${instance.state}\` in \`${lifecycle.name}\``;
   const event = { name: "ask", payload: undefined, actor: null, reason: null };

@@ -47,7 +47,7 @@ function build({ states, maxFailures, scope }: Pipeline): LifecycleModel {
   });
 }
 
-/** One life of an instance, which fails wherever the script says so; what is left when the script ends succeeds. */
+/** One run of an instance, which fails wherever the script says so; after the end of the script everything succeeds. */
 function live(model: LifecycleModel, script: readonly boolean[]): { moves: PastFailure[]; instance: InstanceModel } {
   let { instance } = decideStart(model, { id: "i", key: null, data: {}, ...nobody }, nowMs);
   const moves: PastFailure[] = [];

@@ -5,7 +5,7 @@ import { type Blocker, decide, type Refusal, recoveryTarget } from "./decide.ts"
 import type { InstanceModel } from "./instance.ts";
 import { type Decision, failedFromOf, type LifecycleEvent } from "./move.ts";
 
-/** A move into `failed`, or a restart, as the journal has it: what a budget is counted from. */
+/** A move into `failed`, or a restart, from the journal: the failures of a budget are counted from these. */
 export interface PastFailure {
   readonly version: number;
   readonly event: string;
@@ -42,7 +42,7 @@ export type AfterFailure =
   | { readonly kind: "recover"; readonly afterMs: number }
   | { readonly kind: "give_up"; readonly reason: "no_recovery" | "recovery_exhausted" | "deadline" };
 
-/** A function of the failures so far, the present one among them, asked once: in the transaction that fails. */
+/** A function of the failures so far, including the current one, called once: in the transaction that fails. */
 export function afterFailure(
   { recovery }: Pick<LifecycleModel, "recovery">,
   failing: { readonly failures: number; readonly nowMs: number; readonly deadlineAtMs: number | null },
@@ -54,7 +54,7 @@ export function afterFailure(
   return comesTooLate ? { kind: "give_up", reason: "deadline" } : { kind: "recover", afterMs };
 }
 
-/** What a recovery does, as plain data. */
+/** The plan of a recovery, as plain data. */
 export interface RecoveryPlan {
   readonly kind: "planned";
   /** Where it resumes: the checkpoint of the state that failed, else that state. */
@@ -66,13 +66,13 @@ export interface RecoveryPlan {
   readonly decisions: readonly Decision[];
 }
 
-/** Who wants it, why, with which change of the data, and whether its time begins anew. */
+/** The actor, the reason, the change of the data, and whether the deadline starts over. */
 export type RecoveryCause = Pick<LifecycleEvent, "actor" | "reason" | "patch" | "renewsDeadline">;
 
 /**
- * What a recovery does with an instance. In this order: the target's `recoverWith`; a state that does something by itself
- * does it again; under `onlyPermitted` its one permitted event; the `fallback`; a state that failed while it waited waits
- * again. The same arguments give the same plan.
+ * Plans the recovery of an instance. In this order: the target's `recoverWith`; a state that works runs again; under
+ * `onlyPermitted` its one permitted event; the `fallback`; a state that failed while it waited waits again. Pure: the
+ * same arguments give the same plan.
  */
 export function planRecovery(
   lifecycle: LifecycleModel,
@@ -110,7 +110,7 @@ export function planRecovery(
     if (isOfTarget) return follow("recover_with", recoverWith);
     return plan("recover_with", decide(lifecycle, instance, sent(recoverWith), nowMs));
   }
-  // Where nothing is said of recovery, a person who recovers it by hand lets it wait again.
+  // Without `recovery` in the definition, a manual recovery lets it wait again.
   if (state.kind !== "wait" || recovery === undefined) return plan("resume", recovered());
   const permitted = recovery.onlyPermitted ? permittedIn(lifecycle, recovered(), nowMs) : [];
   if (permitted.length === 1) return follow("only_permitted", permitted[0]!);
@@ -121,7 +121,7 @@ export function planRecovery(
   return { kind: "refused", blockers: [noWay(state, permitted)] };
 }
 
-/** Whether what lies behind the target is to be reset before it resumes there. */
+/** Whether the states after the target must be reset before it resumes there. */
 function resets({ recovery, states }: LifecycleModel, target: StateModel): boolean {
   const before = recovery?.reset === undefined ? undefined : states.get(recovery.reset.before);
   return before !== undefined && target.rank < before.rank;

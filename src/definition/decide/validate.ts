@@ -22,7 +22,7 @@ export function validate(schema: StandardSchemaV1 | undefined, value: unknown, w
   }
   if (isThenable(result)) {
     ignoreRejection(result);
-    // Where a nesting breaks their recursion, some libraries try once more asynchronously.
+    // Some libraries retry asynchronously when deep nesting breaks their recursion.
     if (isTooDeep(value)) return { value: undefined, faults: [tooDeep] };
     throw new PawlError(
       "schema_async",

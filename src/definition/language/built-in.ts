@@ -1,12 +1,15 @@
 /** Payloads of the events that Pawl itself sends. */
 
-/** What a failure carries: `on: { fail: … }` of a state and the built-in event `fail` get it. */
+/** The payload of a failure: `on: { fail: … }` of a state and the built-in event `fail` get it. */
 export interface Failure {
-  /** Why it failed: `attempts_used_up`, `permanent_error`, `lease_exhausted`, `deadline`, `timeout`, `child_failed`, or what a person or `giveUp` said. */
+  /**
+   * Why it failed: `attempts_used_up`, `permanent_error`, `lease_exhausted`, `deadline`, `timeout`, `child_failed`, or
+   * the reason of a person or of `giveUp`.
+   */
   readonly reason: string;
   /** The last error that was thrown; null when nothing was. */
   readonly error: ThrownError | null;
-  /** What kind of failure the rules of `retry` say it is; the name of the error where they say nothing. */
+  /** The type of the failure by the rules of `retry`; without a matching rule the name of the error. */
   readonly type: string | null;
   /** How many attempts the step had. */
   readonly attempts: number;
@@ -14,7 +17,7 @@ export interface Failure {
   readonly child?: { readonly lifecycle: string; readonly id: string; readonly key: string | null };
 }
 
-/** An error as it is kept. */
+/** A stored error. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
@@ -23,18 +26,18 @@ export interface ThrownError {
   readonly stack?: string;
 }
 
-/** `answered`: what people or a crowd said. */
+/** `answered`: the answer of people or a crowd. */
 export interface Answered<Label> {
   readonly consensus: Label;
   readonly labels: readonly Label[];
-  /** How far the labels agree, from 0 to 1; null for one label alone. */
+  /** The agreement of the labels, from 0 to 1; null for one label alone. */
   readonly agreement: number | null;
 }
 
-/** `unanswered`: there is no answer to be had. */
+/** `unanswered`: there will be no answer. */
 export interface Unanswered<Label> {
   readonly reason: string;
-  /** The labels that did come. */
+  /** The labels that were submitted. */
   readonly labels: readonly Label[];
 }
 

@@ -18,12 +18,12 @@ import type { Effect, Returned, Step } from "./step.ts";
 import type { StorableFields, StorableValue } from "./storable.ts";
 
 /**
- * A lifecycle as its author writes it; see `lifecycle`.
+ * The definition of a lifecycle; see `lifecycle`.
  *
- * How the names are inferred: `Own` from the states and the keys of their `on`, `Common` from the keys of `on` beside
- * them, `Labels` from the queues and crowds that are asked. Each has one place where it is inferred, and every mere use
+ * How the names are inferred: `Own` from the states and the keys of their `on`, `Common` from the keys of the common
+ * `on`, `Labels` from the queues and crowds that are asked. Each has one place where it is inferred, and every mere use
  * of a name is under `NoInfer`. From an edge nothing is inferred but its event, so that a misspelt key of it stays an
- * error. A `run` is held to what it returns, because its parameter would also accept a step of other outcomes.
+ * error. A `run` is checked by its return type, because its parameter would also accept a step of other outcomes.
  */
 export interface Definition<
   Own,
@@ -44,18 +44,21 @@ export interface Definition<
   };
   /** The state in which an instance starts. */
   readonly initial: NoInfer<SharedBy<Own, Common, Data, Events, BuiltIns>["declared"]>;
-  /** Rises when a state or an edge is removed or leads elsewhere. 1 unless given. */
+  /**
+   * Raise it when a state or an edge is removed or leads elsewhere.
+   * @default 1
+   */
   readonly version?: number;
   /** False leaves out `failed`, `discarded`, `fail`, `recover`, `restart` and `discard`. */
   readonly builtIns?: BuiltIns;
-  /** The time within which an instance must end, fixed at its start, and what becomes of results that come later. */
+  /** The time within which an instance must end, fixed at its start, and the rule for late results. */
   readonly deadline?: { readonly within: Moment<Output<Data>>; readonly late?: "keep" | "reject" | "accept" };
-  /** What happens by itself after a failure. Without it a failed instance waits for a person. */
+  /** Automatic recovery after a failure. Without it a failed instance waits for a person. */
   readonly recovery?: Recovery<SharedBy<Own, Common, Data, Events, BuiltIns>>;
   /**
-   * Edges from every state that is not final, and hooks of the built-in events. An event that a state declares itself is
-   * decided by that state alone: where none of its guards hold, the edge declared here is not tried. Only for `fail` there is
-   * always a way: where a state's own `fail` edges refuse, the instance goes to `failed`.
+   * Edges from every state that is not final, and hooks of the built-in events. An event that a state declares itself
+   * is decided by that state alone: if none of its guards hold, the edge declared here is not tried. Only `fail` always
+   * succeeds: if a state's own `fail` edges refuse, the instance goes to `failed`.
    */
   readonly on?: {
     readonly [Event in Common]: Event extends SharedBy<Own, Common, Data, Events, BuiltIns>["builtIn"]
@@ -78,18 +81,21 @@ export interface Definition<
   };
   /** What states of earlier versions are called now. */
   readonly renamed?: { readonly [old: string]: NoInfer<SharedBy<Own, Common, Data, Events, BuiltIns>["declared"]> };
-  /** The event that an open child gets when its parent leaves the state that asked it. */
+  /** The event for open children when the parent leaves the state that started them. */
   readonly onParentEnd?: NoInfer<
     WithoutPayload<
       SharedBy<Own, Common, Data, Events, BuiltIns>,
       EventNames<SharedBy<Own, Common, Data, Events, BuiltIns>>
     >
   >;
-  /** How long an instance is kept after it has ended. For ever unless given. */
+  /**
+   * How long an instance is kept after it has ended.
+   * @default for ever
+   */
   readonly retention?: Duration;
 }
 
-/** A state is what its keys say: it works, waits, asks, is parked, joins or ends. */
+/** The keys of a state define its kind: it works, waits, asks, is parked, joins or ends. */
 interface State<In extends Shared, Own, Label> {
   /** The state works: a worker runs this outside any transaction, and its result is an event. */
   readonly run?: (
@@ -110,11 +116,11 @@ interface State<In extends Shared, Own, Label> {
     readonly atMost: number;
     readonly send: NoInfer<WithoutPayload<In, keyof Own | In["common"]>>;
   };
-  /** The state waits for its children; what a failed one does to it: fails it, counts, or is waited for. */
+  /** The state waits for its children; a failed one fails it, counts, or is waited for. */
   readonly join?: { readonly failed?: "fail" | "count" | "wait" };
   /** The state ends the instance. */
   readonly final?: "success" | "failure";
-  /** A wait that is meant to have no end. */
+  /** A wait without an end, declared on purpose. */
   readonly forever?: boolean;
   /** An event that is sent when the instance has been here for so long; a list reminds first and expires later. */
   readonly timeout?:
@@ -135,7 +141,10 @@ interface State<In extends Shared, Own, Label> {
   readonly limit?: number;
   /** How many steps of this state may begin in a time: `"100/m"`. */
   readonly rate?: Rate;
-  /** Lower runs sooner. 0 unless given. */
+  /**
+   * Lower runs sooner.
+   * @default 0
+   */
   readonly priority?: number;
 }
 
@@ -159,14 +168,15 @@ export interface HookTransaction {
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>;
 }
 
-/** One way out of a state. Without `to` the instance stays; `to` its own name enters it anew. */
+/** An edge. Without `to` the instance stays; `to` its own name enters it again. */
 interface EdgeDetails<Target, Data, Payload> extends Hooks<Data, Payload> {
   readonly to?: NoInfer<Target>;
 }
 
 /**
- * A target, an edge, or a list of them of which the first whose guard holds is taken, in the order written. The tuple makes the compiler take a
- * list apart: from an array with a function in it nothing would be inferred, not even the name of its event.
+ * A target, an edge, or a list of them of which the first whose guard holds is taken, in the order written. The tuple
+ * makes the compiler take a list apart: from an array with a function in it nothing would be inferred, not even the
+ * name of its event.
  */
 type Edge<Target, Data, Payload> =
   | NoInfer<Target>
@@ -185,10 +195,10 @@ interface Timeout<Event, Data> {
   readonly send: Event;
 }
 
-/** So many in a second, minute, hour or day. */
+/** The maximum number per second, minute, hour or day. */
 export type Rate = `${number}/${"s" | "m" | "h" | "d"}`;
 
-/** Who is asked, and what they are shown. */
+/** The queue or crowd of a question, and its content. */
 type Ask<Data> =
   | { readonly queue: Queue; readonly crowd?: undefined; readonly sample: (context: Context<Data, unknown>) => object }
   | { readonly crowd: Crowd; readonly queue?: undefined; readonly sample: (context: Context<Data, unknown>) => object };
@@ -207,13 +217,19 @@ type Naming<Named extends string> = {
 } & { readonly on?: { readonly [Event in Named]?: unknown } };
 
 interface Recovery<In extends Shared> {
-  /** At this many failures it stays failed, for a person to decide. 3 unless given. */
+  /**
+   * At this many failures it stays failed, for a person to decide.
+   * @default 3
+   */
   readonly maxFailures?: number;
-  /** How long after a failure. Ten minutes unless given. */
+  /**
+   * The delay after a failure.
+   * @default "10m"
+   */
   readonly after?: Duration;
-  /** Which failures count: all since the last restart, those in the same state since then, or all there ever were. */
+  /** Which failures count: all since the last restart, those in the same state since then, or all. */
   readonly scope?: "restart" | "state" | "lifetime";
-  /** The event to send from `failed` when the target neither works nor says how it recovers. */
+  /** The event to send from `failed` if the target neither works nor says how it recovers. */
   readonly fallback?: NoInfer<WithoutPayload<In, FailedEvents<In> | In["common"]>>;
   /** Sends the target's one permitted event that needs no payload, if there is just one. */
   readonly onlyPermitted?: boolean;

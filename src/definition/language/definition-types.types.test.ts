@@ -1,4 +1,4 @@
-// oxlint-disable typescript/consistent-return -- that a run may return nothing is what is tried here.
+// oxlint-disable typescript/consistent-return -- these tests try runs that return nothing.
 import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";

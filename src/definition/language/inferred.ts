@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Answered, BuiltInEvent, BuiltInState, Failure, Joined, Unanswered } from "./built-in.ts";
 
-/** What the compiler works out from a definition: names that exist, payloads, outcomes. */
+/** Types that the compiler derives from a definition: names that exist, payloads, outcomes. */
 
 /** The schemas of the payloads, by event. */
 export type Schemas = Readonly<Record<string, StandardSchemaV1>>;
@@ -18,7 +18,7 @@ export interface Shared {
   readonly events: Schemas;
   /** The states as written, each with its event names as keys. */
   readonly own: unknown;
-  /** The events of `on` beside `states`. */
+  /** The events of the common `on`. */
   readonly common: string;
   /** The states that are declared, without the built-in ones. */
   readonly declared: string;
@@ -56,7 +56,7 @@ export type WithoutPayload<In extends Shared, Event> = Event extends keyof In["e
     ? never
     : Event & string;
 
-/** What the hooks of an edge get as payload. */
+/** The payload that the hooks of an edge get. */
 export type PayloadSeen<In extends Shared, Event, Label> = Event extends "fail"
   ? Failure
   : Event extends keyof In["events"]
@@ -69,7 +69,7 @@ export type PayloadSeen<In extends Shared, Event, Label> = Event extends "fail"
           ? Joined
           : undefined;
 
-/** What a sender gives with an event. */
+/** The payload that a sender passes with an event. */
 export type PayloadSent<In extends Shared, Event, Label> = Event extends keyof In["events"]
   ? Input<In["events"][Event]>
   : Event extends "fail"
@@ -81,7 +81,10 @@ export type AnyLabel<Labels> = {
   [Name in keyof Labels]: unknown extends Labels[Name] ? never : Labels[Name];
 }[keyof Labels];
 
-/** What a `run` gives with each event of its state. A field, so that editors show what is in it and not its name. */
+/**
+ * The payload that a `run` passes with each event of its state. A field, so that editors show its content and not its
+ * name.
+ */
 export interface Outcomes<In extends Shared, Own> {
   readonly of: {
     [Event in Exclude<keyof Own | In["common"], "fail" | In["builtIn"]>]: Event extends keyof In["events"]
@@ -102,7 +105,7 @@ export type Silence<In extends Shared, Own, Event = Exclude<keyof Own, "fail" | 
         void | undefined
     : never;
 
-/** Whether a type is one name and not several: only then is each of its members the whole. */
+/** Whether a type is one name and not several: only then is each of its members complete. */
 type IsOne<Name, All = Name> = (Name extends unknown ? ([All] extends [Name] ? true : false) : never) extends true
   ? true
   : false;

@@ -1,11 +1,11 @@
 import type { LifecycleModel } from "../model.ts";
 
-/** What the compiler knows of a lifecycle. */
+/** The types of a lifecycle. */
 export interface Facts {
   readonly name: string;
   /** The data of an instance, as hooks and readers see it. */
   readonly data: unknown;
-  /** The data that a start takes: what the schema accepts. */
+  /** The data of a start: the input of the schema. */
   readonly input: unknown;
   readonly state: string;
   /** The payload that a sender gives with each event; undefined for none. */

@@ -37,15 +37,15 @@ export interface Child<L extends AnyLifecycle = AnyLifecycle> {
   /** Its own among the children of one run of its parent. */
   readonly key: string | null;
   readonly state: StateOf<L>;
-  /** How it ended; null while it is open. One in `failed` has ended when nothing will recover it by itself. */
+  /** How it ended; null while it is open. One in `failed` has ended if it will not recover by itself. */
   readonly outcome: "success" | "failure" | "discarded" | null;
   readonly data: DataOf<L>;
 }
 
-/** Which instance is meant: its key, its id, or, among one's own children, the key that it was started with. */
+/** A reference to an instance: its key, its id or, for a child, the key that it was started with. */
 type InstanceRef = string | { readonly id: string } | { readonly child: string };
 
-/** What a start is given. The data may be left out when the lifecycle has none that must be given. */
+/** The arguments of a start. The data may be omitted if the lifecycle requires none. */
 export type StartOptions<L extends AnyLifecycle> = {
   /** Its own name, unique per lifecycle: a second start with the same key finds the first. */
   readonly key?: string;
@@ -69,7 +69,7 @@ type StepSendArguments<Payload> = [Payload] extends [undefined]
     ? [payload?: Payload, options?: StepSendOptions]
     : [payload: Payload, options?: StepSendOptions];
 
-/** What a step and an effect have in common: the instance, and ways to act that commit with the outcome. */
+/** The common part of a step and an effect: the instance, and actions that commit with the outcome. */
 export interface Work<Data> {
   readonly data: Data;
   readonly id: string;
@@ -79,9 +79,9 @@ export interface Work<Data> {
   /** Which attempt this is, from 1. */
   readonly attempt: number;
   /**
-   * The same over all attempts of this visit to the state: for requests that are to be repeated when the instance enters the
-   * state again, as after a fall back to a checkpoint. What must happen once for the whole instance, such as a payment, uses
-   * `keyFor`.
+   * The same over all attempts of this visit to the state: for requests that must be repeated when the instance enters
+   * the state again, for example after a fallback to a checkpoint. What must happen once per instance, such as a
+   * payment, uses `keyFor`.
    */
   readonly idempotencyKey: string;
   /**
@@ -98,11 +98,11 @@ export interface Work<Data> {
   /** Puts a message in the outbox, published if and only if the outcome commits. */
   publish<Payload>(topic: string, payload: Payload & Storable<Payload>): void;
   /**
-   * Starts a child with the outcome. Its key is its own among the children of this run: when the step runs again, a key
-   * that is there already stands for the same child. After a `restart` there are none, and all are started anew.
+   * Starts a child with the outcome. Its key is unique among the children of this run: when the step runs again, an
+   * existing key means the same child. After a `restart` there are none, and all are started again.
    */
   start<L extends AnyLifecycle>(lifecycle: L, ...options: StartArguments<L>): void;
-  /** The children of this run, as they are now: those that live through `lifecycle`, or all. */
+  /** The current children of this run: those of `lifecycle`, or all. */
   children<L extends AnyLifecycle>(lifecycle: L): Promise<Child<L>[]>;
   children(): Promise<Child[]>;
   /**
@@ -146,8 +146,9 @@ export interface Work<Data> {
   /** A line in the log, with the instance and the attempt named. */
   log(message: string, fields?: Readonly<Record<string, unknown>>): void;
   /**
-   * Calls an outside dependency under its breaker: counted, and refused at once with a `CircuitOpenError` while it is open.
-   * A step that does not catch that is put off until the breaker may let it through, without spending its attempt.
+   * Calls an external dependency under its breaker: the call is counted, and refused at once with a `CircuitOpenError`
+   * while the breaker is open. A step that does not catch that is deferred until the breaker may let it through,
+   * without spending its attempt.
    *
    * ```ts
    * const text = await step.call("stt", (signal) => speech.transcribe(step.data.audio, { signal }));
@@ -155,13 +156,14 @@ export interface Work<Data> {
    */
   call<Result>(dependency: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result>;
   /**
-   * A token by which an outside service may answer for `event` of this instance, in a URL or a header: it is good for this
-   * one event, for this run of the instance, and for seven days unless you say otherwise. Only its hash is kept; another
-   * attempt gets another one, and all of them count.
+   * Creates a token with which an external service can answer for `event` of this instance, in a URL or a header. It is
+   * valid for this event and this run of the instance, by default for seven days. Only its hash is stored; another
+   * attempt gets another token, and all of them are valid.
    *
    * ```ts
    * const token = await step.callbackToken("graded");
-   * step.publish("grading.request", { text: step.data.text, callback: `https://grader.example.com/callbacks/${token}` });
+   * step.publish("grading.request", { text: step.data.text, callback: `https://grader.example.com/callbacks/${token}`
+   * });
    * ```
    */
   callbackToken(event: string, options?: { readonly expiresIn?: Duration }): Promise<string>;
@@ -172,14 +174,14 @@ export interface Work<Data> {
 }
 
 /**
- * What a state's `run` gets. Handlers in files of their own name the data and the outcomes that they use:
+ * The argument of a state's `run`. Handlers in files of their own name the data and the outcomes that they use:
  *
  * ```ts
  * import type { Step } from "pawl";
  *
  * async function grade(step: Step<Essay, { graded: { score: number } }>) {
- *   const score = await llm.grade(step.data.text, { signal: step.signal });
- *   return step.go("graded", { score });
+ * const score = await llm.grade(step.data.text, { signal: step.signal });
+ * return step.go("graded", { score });
  * }
  * ```
  */
@@ -195,7 +197,7 @@ export interface Step<Data = Record<string, never>, Outcomes extends object = ob
   ): Go<Event, Outcomes[Event]>;
 }
 
-/** What an edge's `after` gets: a task of its own, retried on its own, after the move was committed. */
+/** The argument of an edge's `after`: a task of its own, retried on its own, after the move was committed. */
 export interface Effect<Data = Record<string, never>, Payload = unknown> extends Work<Data> {
   /** The payload of the event that made the move. */
   readonly payload: Payload;
@@ -204,8 +206,8 @@ export interface Effect<Data = Record<string, never>, Payload = unknown> extends
 type OutcomeOf<Outcomes> = { [Event in keyof Outcomes & string]: Go<Event, Outcomes[Event]> }[keyof Outcomes & string];
 
 /**
- * What a `run` returns: one of its state's outcomes, or `retryLater` or `giveUp`. Nothing stands for the only event of
- * its state, provided that there is only one and that it needs no payload.
+ * The return value of a `run`: one of its state's outcomes, or `retryLater` or `giveUp`. Returning nothing means the
+ * only event of its state, if there is only one and it needs no payload.
  */
 export type Returned<Outcomes, Nothing> =
   | OutcomeOf<Outcomes>

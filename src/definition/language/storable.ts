@@ -4,9 +4,9 @@ type Primitive = string | number | boolean | null | undefined;
 type Plain = Primitive | readonly Plain[] | { readonly [key: string]: Plain };
 
 /**
- * The same type where JSON can carry it, and `never` in the places where it cannot: dates, maps, functions, bigints and
- * symbols. `T extends Storable<T>` therefore asks whether a value survives the way through the database unchanged.
- * `unknown` and `any` pass; what they hold is looked at when it is stored.
+ * The same type where JSON can represent it, and `never` where it cannot: dates, maps, functions, bigints and symbols.
+ * `T extends Storable<T>` therefore checks that a value survives the way through the database unchanged. `unknown` and
+ * `any` pass; their values are checked when they are stored.
  */
 export type Storable<T> = unknown extends T
   ? T
@@ -16,20 +16,20 @@ export type Storable<T> = unknown extends T
       ? never
       : { [Key in keyof T]: Storable<T[Key]> };
 
-/** What the compiler shows when a schema gives something that JSON cannot carry. */
+/** Shown by the compiler when a schema's output cannot be represented in JSON. */
 interface NotStorable {
   readonly "JSON cannot carry this: use texts, numbers, booleans, null, lists and plain objects": never;
 }
 
-/** What the compiler shows when the data of a lifecycle is not an object with named fields. */
+/** Shown by the compiler when the data of a lifecycle is not an object with named fields. */
 interface NotAnObject {
   readonly "The data of a lifecycle is an object with named fields": never;
 }
 
-/** Intersected with a schema's type: lets payloads pass that can be stored. */
+/** Intersected with a schema's type: accepts payloads that can be stored. */
 export type StorableValue<T> = [T] extends [Storable<T>] ? unknown : NotStorable;
 
-/** Intersected with a schema's type: lets data pass that can be stored and patched field by field. */
+/** Intersected with a schema's type: accepts data that can be stored and patched field by field. */
 export type StorableFields<T> = [T] extends [readonly unknown[]] | [Primitive | bigint]
   ? NotAnObject
   : StorableValue<T>;

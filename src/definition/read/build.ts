@@ -148,12 +148,12 @@ function lateEdges(declared: readonly EdgeModel[]): EdgeModel[] {
   }));
 }
 
-/** A job that ended in error runs again only when somebody says so. */
+/** A job that failed runs again only on request. */
 function restartOfJob(state: StateModel, draft: Draft): EdgeModel {
   return edgeModel({ ...plainEdge, event: "restart" }, state, draft.initial, true);
 }
 
-/** Where the author of a job wrote what stands at `place` in its lifecycle. */
+/** The place in the job's definition for the `place` in its lifecycle. */
 function jobPlace(place: string): string {
   return place === "data" ? "payload" : place.replace("states.pending.", "");
 }
@@ -171,7 +171,7 @@ class EdgesOfState extends Map<string, EdgeModel[]> {
   names: readonly string[] = none;
 }
 
-/** Looked up for every event of every instance, so it is worked out once. */
+/** Computed once, since it is used for every event of every instance. */
 function indexEdges(states: Iterable<string>, edges: readonly EdgeModel[]): Map<string, EdgesOfState> {
   const index = new Map<string, EdgesOfState>();
   for (const state of states) index.set(state, new EdgesOfState());

@@ -3,7 +3,7 @@ import { checkFailure, checkRecovery } from "./check-recovery.ts";
 import { type Faults, shown } from "./fault.ts";
 import { placeOf } from "./read-state.ts";
 
-/** What only a look at the whole can tell: whether every state is reached, ends, and comes back from a failure. */
+/** Checks of the complete definition: whether every state is reachable, can end, and recovers from a failure. */
 export function checkGraph(model: LifecycleModel, faults: Faults): void {
   const declared = [...model.states.values()].filter((state) => !state.builtIn);
   if (model.states.has(model.initial)) checkReached(model, declared, faults);
@@ -40,7 +40,7 @@ function checkEnds(model: LifecycleModel, declared: readonly StateModel[], fault
   }
 }
 
-/** All states that can be come to from `starts` by following edges from one side to the other. */
+/** All states that can be reached from `starts` by following edges from one side to the other. */
 function closure(
   starts: readonly string[],
   edges: LifecycleModel["edges"],

@@ -7,8 +7,8 @@ import type { EdgeDraft } from "./read-edges.ts";
 import { placeOf, type StateDraft } from "./read-state.ts";
 
 /**
- * Looks up every name that a definition uses. The draft that comes back has misspelt targets mended where it is plain
- * what was meant, so that one slip is not also reported as a state that cannot be reached.
+ * Resolves every name in a definition. In the returned draft, misspelt targets are replaced where the intended name is
+ * clear, so that one typo is not also reported as an unreachable state.
  */
 export function checkNames(draft: Draft, faults: Faults): Draft {
   const mended = mendTargets(draft, faults);
@@ -39,7 +39,7 @@ function mendTargets(draft: Draft, faults: Faults): Draft {
 }
 
 function checkInitial(draft: Draft, faults: Faults): void {
-  if (draft.initial === "" || draft.states.size === 0) return; // said when it was read
+  if (draft.initial === "" || draft.states.size === 0) return; // reported when it was read
   const state = draft.states.get(draft.initial);
   const others = [...draft.states.keys()].filter((name) => !isBuiltInState(name, draft));
   if (state === undefined) {
@@ -81,7 +81,7 @@ function eventsOf(state: StateDraft | undefined, draft: Draft): string[] {
   return [...new Set([...(state?.edges ?? []), ...draft.common].map((edge) => edge.event))];
 }
 
-/** The events that Pawl sends by itself from a state. */
+/** The events that Pawl itself sends from a state. */
 function checkSent(state: StateDraft, draft: Draft, faults: Faults): void {
   const sent = state.timeouts.map(({ send, place }) => ({ send, place: `${place}.send` }));
   if (state.release !== undefined && state.release.send !== "") {
@@ -99,7 +99,7 @@ function checkSent(state: StateDraft, draft: Draft, faults: Faults): void {
 
 const told = ["answered", "unanswered", "joined"];
 
-/** What Pawl sends by itself goes without a payload. */
+/** The events that Pawl itself sends have no payload. */
 function checkPayload(event: string, place: string, draft: Draft, faults: Faults): void {
   const schema = draft.events.get(event);
   if (schema === undefined ? !told.includes(event) : acceptsNothing(schema)) return;
@@ -144,7 +144,7 @@ function checkRecoverWith(state: StateDraft, draft: Draft, faults: Faults): void
   }
 }
 
-/** An event that leads out of the state and out of "failed" could be meant in either way. */
+/** An event that leads out of both the state and "failed" would be ambiguous. */
 function checkMeaning(state: StateDraft, event: string, draft: Draft, faults: Faults): void {
   const isOf = (one: StateDraft | undefined) => one?.edges.some((edge) => edge.event === event) === true;
   if (!isOf(state) || !isOf(draft.states.get(failed))) return;

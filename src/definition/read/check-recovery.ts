@@ -31,7 +31,7 @@ export function checkFailure(state: StateModel, model: LifecycleModel, faults: F
   }
 }
 
-/** What a look at all states tells about recovery: loops that nothing counts, words that can have no effect. */
+/** Checks of recovery over all states: loops that nothing limits, keys without effect. */
 export function checkRecovery(model: LifecycleModel, declared: readonly StateModel[], faults: Faults): void {
   checkCycles(model, declared, faults);
   if (!model.builtIns) return;
@@ -66,7 +66,7 @@ function checkCycles(model: LifecycleModel, declared: readonly StateModel[], fau
   }
 }
 
-/** `checkpoint` and `recoverWith` that nobody would ever follow. */
+/** `checkpoint` and `recoverWith` that are never used. */
 function checkWords(state: StateModel, model: LifecycleModel, declared: readonly StateModel[], faults: Faults): void {
   const place = placeOf(state.name);
   if (state.checkpoint !== undefined && !canBeFailed(state, model)) {
@@ -99,7 +99,7 @@ function isCaught(state: StateModel, model: LifecycleModel): boolean {
   return model.edgesFrom(state.name, "fail").some((edge) => !edge.builtIn && edge.guard === undefined);
 }
 
-/** Whether an instance can come from this state into `failed`. A deadline fails it past the state's own way out. */
+/** Whether an instance can move from this state into `failed`. A deadline ignores the state's own `fail` edges. */
 function canBeFailed(state: StateModel, model: LifecycleModel): boolean {
   if (state.final !== undefined) return false;
   if (!isCaught(state, model) || model.deadline !== undefined) return true;

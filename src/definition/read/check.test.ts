@@ -26,7 +26,7 @@ function faultsOf(definition: unknown, name: unknown = "n"): readonly Fault[] {
   }
 }
 
-/** A good lifecycle of two states, but for what is given. */
+/** A valid lifecycle of two states, with overrides. */
 const withA = (a: unknown, rest: object = {}) => ({ initial: "a", states: { a, b: end }, ...rest });
 const withRest = (rest: object) => withA(wait, rest);
 
@@ -467,7 +467,7 @@ const cases: Record<string, Case> = {
       retry: { maxAttempts: 2, backoff: run, rules: [{ when: "E" }, { when: ["F"], maxAttempts: 0 }] },
     }),
   ],
-  // What is built in.
+  // The built-in ones.
   "a failed state that works": [
     "built_in_changed",
     "states.failed.run",

@@ -34,7 +34,7 @@ export type FaultCode =
   | "built_in_missing"
   | "renamed_invalid";
 
-/** One thing that is wrong with a definition, where, and what to do about it. */
+/** A fault of a definition: what, where, and how to fix it. */
 export interface Fault {
   /** Such as `states.grading.on.graded.to`. */
   readonly place: string;
@@ -43,7 +43,7 @@ export interface Fault {
   readonly code: FaultCode;
 }
 
-/** Gathers what is wrong, so that an author hears of everything at once. */
+/** Collects faults, so that an author sees all of them at once. */
 export class Faults {
   readonly list: Fault[] = [];
 
@@ -51,7 +51,7 @@ export class Faults {
     this.list.push({ place, problem, remedy, code });
   }
 
-  /** Throws `definition_invalid` if anything was added, or has it gathered; `what` is such as `lifecycle "essay"`. */
+  /** Throws `definition_invalid` if there are faults, or collects them; `what` is such as `lifecycle "essay"`. */
   throwIfAny(what: string, placeOf: (place: string) => string = (place) => place): void {
     if (this.list.length === 0) return;
     const faults = this.list.map((fault) => ({ ...fault, place: placeOf(fault.place) }));
@@ -69,8 +69,8 @@ const gathering = Symbol.for("pawl.gathering");
 const place = globalThis as { [gathering]?: Error[] };
 
 /**
- * Runs `work`, which imports definitions, and gives back those that are broken: none of them is thrown, so that whoever
- * asks hears of all in a file and not just of the first.
+ * Runs `work`, which imports definitions, and returns the invalid ones: none of them throws, so that the caller gets
+ * all faults of a file and not just the first.
  */
 export async function gatherBroken(work: () => Promise<unknown>): Promise<readonly Error[]> {
   const broken: Error[] = [];
@@ -78,7 +78,7 @@ export async function gatherBroken(work: () => Promise<unknown>): Promise<readon
   try {
     await work();
   } catch (error) {
-    if (broken.length === 0) throw error; // Else it is what a broken definition led to.
+    if (broken.length === 0) throw error; // Otherwise it is a consequence of an invalid definition.
   } finally {
     delete place[gathering];
   }

@@ -33,7 +33,7 @@ export function isBuiltInState(state: string, { builtIns }: Pick<Draft, "builtIn
   return builtIns && (state === failed || state === discarded);
 }
 
-/** A definition as written, every part in its place, names not yet looked up. */
+/** A definition as written, parsed, with names not yet resolved. */
 export interface Draft
   extends Pick<
     LifecycleModel,
@@ -50,7 +50,7 @@ export interface Draft
     | "keepClosedMs"
   > {
   readonly states: ReadonlyMap<string, StateDraft>;
-  /** Edges of `on` beside `states`. */
+  /** The edges of the common `on`. */
   readonly common: readonly EdgeDraft[];
   /** Hooks of built-in events, given there too. */
   readonly hooks: ReadonlyMap<string, EdgeDraft>;

@@ -2,7 +2,7 @@ import type { EdgeModel } from "../model.ts";
 import { type Faults, shown } from "./fault.ts";
 import { type Fields, readBoolean, readFields, readFunction, readName, readObject } from "./read.ts";
 
-/** An edge as written: where it stands, and not yet from which state. */
+/** An edge as written, with its place but without its state. */
 export interface EdgeDraft extends Omit<EdgeModel, "from" | "builtIn"> {
   readonly place: string;
   /** Only the target was written, so that `place` is the place of the target itself. */
@@ -54,7 +54,7 @@ function readEdge(event: string, written: unknown, place: string, faults: Faults
   return [{ event, to, place, isShort: false, ...readHooks(fields, place, faults) }];
 }
 
-/** What `on` beside `states` says of a built-in event: hooks, for its targets are fixed. */
+/** The common `on` of a built-in event: hooks only, since its targets are fixed. */
 export function readBuiltInHooks(
   event: string,
   written: unknown,

@@ -29,7 +29,7 @@ export function placeOf(state: string): string {
 
 type TimeoutDraft = StateModel["timeouts"][number] & { readonly place: string };
 
-/** Keys that say what a state is; at most one of them may stand in a state. */
+/** The keys that define the kind of a state; a state has at most one of them. */
 const kindKeys = { run: "work", ask: "ask", release: "park", join: "join", final: "end" } as const;
 const workKeys = ["retry", "uses", "limit", "rate"] as const;
 const leavingKeys = ["on", "timeout", "checkpoint", "recoverWith", "forever", "priority"] as const;

@@ -5,8 +5,8 @@ import type { RetryModel, RetryRule, Timing } from "../model.ts";
 import { type Faults, list, shown } from "./fault.ts";
 
 /**
- * Reading one part of a definition without trusting its shape: an author may write plain JavaScript, and whatever it
- * is, the answer is a fault with a place and never a TypeError.
+ * Reads one part of a definition without assumptions about its type: an author may write plain JavaScript, and any
+ * value leads to a fault with a place, never to a TypeError.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -159,7 +159,7 @@ export function acceptsNothing(schema: StandardSchemaV1 | undefined): boolean {
   try {
     const result = schema["~standard"].validate(undefined);
     if (!(result instanceof Promise)) return result.issues === undefined;
-    result.catch(() => {}); // Nobody waits for it; a start says that such a schema is of no use.
+    result.catch(() => {}); // It is not awaited; a start reports that such a schema cannot be used.
     return false;
   } catch {
     return false;

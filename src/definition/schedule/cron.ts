@@ -28,7 +28,7 @@ const fields: readonly Field[] = [
   { name: "day of the week", least: 0, most: 7, words: "sun mon tue wed thu fri sat".split(" ") },
 ];
 
-/** The expression, or the sentence that says what is wrong with it. */
+/** The expression, or the sentence that says why it is invalid. */
 export function parseCron(text: string): Cron | string {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== fields.length) {

@@ -24,7 +24,10 @@ type When =
   | {
       /** Minute, hour, day of the month, month, day of the week: `"30 3 * * *"`. */
       readonly cron: string;
-      /** The time zone that the fields are in, such as `"Europe/Berlin"`. UTC unless given. */
+      /**
+       * The time zone of the fields, such as `"Europe/Berlin"`.
+       * @default "UTC"
+       */
       readonly timezone?: string;
       readonly every?: undefined;
     }
@@ -35,11 +38,14 @@ type StartData<L extends AnyLifecycle> = StartDataOf<L> | ((tick: Tick) => Start
 export type ScheduleDefinition<L extends AnyLifecycle> = When & {
   /** The lifecycle or job that is started. */
   readonly start: L;
-  /** The key of what is started. Unless given, one per tick, so that no tick starts two. */
+  /**
+   * The key of the started instance or job.
+   * @default one per tick, so that no tick starts two
+   */
   readonly key?: (tick: Tick) => string;
   /**
-   * What becomes of ticks that nobody was there for within a minute: none of them is run, the latest (unless given), or
-   * all.
+   * The rule for ticks that were missed by more than a minute: run none of them (`skip`), the latest (`once`), or `all`.
+   * @default "once"
    */
   readonly missed?: "skip" | "once" | "all";
 } & (Record<string, never> extends StartDataOf<L>
@@ -70,7 +76,7 @@ export function timingText({ cron, everyMs, timezone }: Timing): string {
   return cron === undefined ? `every ${formatDuration(everyMs!)}` : `${cron.text} ${timezone}`;
 }
 
-/** What `timingText` says; undefined when it is not understood here. */
+/** The reverse of `timingText`; undefined if the text is invalid. */
 export function readTiming(text: string): Timing | undefined {
   const every = /^every (\S+)$/.exec(text)?.[1];
   if (every !== undefined) {

@@ -8,7 +8,7 @@ function cronTicks(text: string, timezone: string) {
   return ticksOf({ cron, everyMs: undefined, timezone });
 }
 
-/** So many ticks after a moment, as the world writes them. */
+/** A number of ticks after a moment, as ISO texts. */
 function listed(text: string, timezone: string, from: string, count: number): string[] {
   const ticks = cronTicks(text, timezone);
   const found: string[] = [];
@@ -48,7 +48,7 @@ describe("when clocks are changed", () => {
     // Berlin, on 31 March 2024, goes from 2:00 to 3:00.
     ["Europe/Berlin", "30 2 * * *", "2024-03-30T12:00:00Z", ["2024-03-31T01:00Z", "2024-04-01T00:30Z"]],
     ["Europe/Berlin", "0,20,40 2 * * *", "2024-03-30T12:00:00Z", ["2024-03-31T01:00Z", "2024-04-01T00:00Z"]],
-    // Lord Howe goes on by half an hour only.
+    // Lord Howe moves its clocks by half an hour only.
     ["Australia/Lord_Howe", "15 2 * * *", "2024-10-05T00:00:00Z", ["2024-10-05T15:30Z", "2024-10-06T15:15Z"]],
     // Samoa has left out a day.
     ["Pacific/Apia", "30 3 30 12 *", "2011-12-01T00:00:00Z", ["2011-12-30T10:00Z", "2012-12-29T13:30Z"]],

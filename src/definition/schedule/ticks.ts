@@ -4,7 +4,7 @@ import { Zone } from "./zone.ts";
 
 /** The moments of a schedule, in milliseconds. */
 export interface Ticks {
-  /** The first one after a moment; undefined when none is to come. */
+  /** The first tick after a moment; undefined if there is none. */
   after(momentMs: number): number | undefined;
 }
 
@@ -14,9 +14,9 @@ export function ticksOf({ cron, everyMs, timezone }: Timing): Ticks {
   return { after: (momentMs) => (Math.floor(momentMs / everyMs!) + 1) * everyMs! };
 }
 
-/** The latest tick up to a moment, of those that come after another; undefined when there is none between. */
+/** The latest tick up to a moment, after another one; undefined if there is none between. */
 export function latestTick(ticks: Ticks, afterMs: number, upToMs: number): number | undefined {
-  // Looks back ever farther: what it steps through is no more than lies between two looks.
+  // Searches back in growing steps: it iterates over the ticks of one step only.
   for (let spanMs = 60_000; ; spanMs *= 2) {
     const fromMs = Math.max(afterMs, upToMs - spanMs);
     let latest: number | undefined;
@@ -26,13 +26,13 @@ export function latestTick(ticks: Ticks, afterMs: number, upToMs: number): numbe
 }
 
 const minuteMs = 60_000;
-/** Longer than clocks are ever turned back for a summer's end. */
+/** Longer than any clock change. */
 const hoursMs = 180 * minuteMs;
 
 /**
- * When clocks are changed, it does as cron does. What is set for certain times of the day happens once a day: a time that
- * is skipped happens when the clocks go on, one that comes twice happens the first time. A rhythm (`*` in the minute or
- * the hour) goes by what the clocks show: nothing in the hour that is skipped, twice in the one that comes twice.
+ * Clock changes are handled as by cron. A schedule for certain times of the day runs once a day: a skipped time runs
+ * when the clocks change, a repeated one the first time. An interval (`*` in the minute or the hour) follows the
+ * clocks: it does not run in a skipped hour, and twice in a repeated one.
  */
 class CronTicks implements Ticks {
   readonly #cron: Cron;
@@ -45,7 +45,7 @@ class CronTicks implements Ticks {
 
   after(momentMs: number): number | undefined {
     const wallMs = this.#zone.wallAt(momentMs);
-    // What the clocks will show once more before they show anything new.
+    // The local times that will be repeated.
     const againMs = this.#cron.atFixedTimes ? 0 : this.#zone.turnsBackMs(momentMs, hoursMs);
     let earliest: number | undefined;
     for (let wall = nextMatch(this.#cron, wallMs - againMs); wall !== undefined; ) {

@@ -6,7 +6,7 @@ export interface Entry {
   readonly schedule: AnySchedule;
   readonly timing: string;
   readonly ticks: Ticks;
-  /** This process has made it known since it began: from then on, a newer process may say otherwise. */
+  /** This process has registered it since its start: from then on, a newer process may replace it. */
   isDeclared: boolean;
 }
 

@@ -1,10 +1,7 @@
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/**
- * The clocks of a time zone. A time on the wall is written in milliseconds as if it were UTC; a moment is what the world
- * agrees on.
- */
+/** The clock of a time zone. A local time is written in milliseconds as if it were UTC; a moment is absolute. */
 export class Zone {
   readonly #format: Intl.DateTimeFormat | undefined;
 
@@ -13,19 +10,19 @@ export class Zone {
       name === "UTC" ? undefined : new Intl.DateTimeFormat("en", { timeZone: name, timeZoneName: "longOffset" });
   }
 
-  /** What the clocks on the wall show at a moment. */
+  /** The local time at a moment. */
   wallAt(momentMs: number): number {
     return momentMs + this.#aheadMs(momentMs);
   }
 
-  /** The moments at which the clocks show this: one, two when it comes twice, none when it is skipped. */
+  /** The moments with this local time: one, two if it is repeated, none if it is skipped. */
   momentsOf(wallMs: number): number[] {
     const [before, after] = [this.#aheadMs(wallMs - dayMs), this.#aheadMs(wallMs + dayMs)];
     const candidates = before === after ? [wallMs - before] : [wallMs - before, wallMs - after];
     return candidates.filter((moment) => this.wallAt(moment) === wallMs).sort((one, other) => one - other);
   }
 
-  /** The moment at which the clocks go on after they skipped this. */
+  /** The moment at which the clocks change past this skipped time. */
   momentAfterGap(wallMs: number): number {
     let [from, to] = [wallMs - dayMs, wallMs + dayMs];
     const after = this.#aheadMs(to);

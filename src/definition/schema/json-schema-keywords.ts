@@ -25,7 +25,7 @@ export const single = [
 ];
 export const many = ["allOf", "anyOf", "oneOf", "prefixItems"];
 export const named = ["$defs", "definitions", "properties", "patternProperties", "dependentSchemas"];
-/** Those of them that apply to the very value at hand, not to a part of it. */
+/** Those of them that apply to the value itself, not to a part of it. */
 export const inPlace = ["not", "if", "then", "else", "allOf", "anyOf", "oneOf"];
 
 const types = ["null", "boolean", "object", "array", "number", "integer", "string"];

@@ -4,7 +4,7 @@ import { nearest } from "../../base/nearest.ts";
 import { type Faults, shown } from "../read/fault.ts";
 import { inPlace, many, named, pattern, single, values } from "./json-schema-keywords.ts";
 
-/** A JSON Schema itself, for labels that come from no schema library. */
+/** A JSON Schema itself, for labels without a schema library. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly "~standard"?: never;
@@ -13,7 +13,7 @@ export interface JsonSchema {
 const maxTextLength = 64 * 1024;
 const maxDepth = 32;
 
-/** Where in a schema we are: as its author would say it, as a JSON Pointer, and how deep. */
+/** The position in a schema: as its author writes it, as a JSON Pointer, and its depth. */
 interface Place {
   readonly name: string;
   readonly pointer: string;
@@ -21,9 +21,9 @@ interface Place {
 }
 
 /**
- * Looks through a JSON Schema of the dialect 2020-12 before anything is held against it: all keywords known and of the right
- * kind, references within the schema and without a circle, patterns that are patterns, all of it bounded. Keywords that
- * begin with `x-` are the author's own.
+ * Checks a JSON Schema of the dialect 2020-12 before it is used: all keywords known and of the right type, references
+ * within the schema and without a circle, valid patterns, all of it bounded. Keywords that begin with `x-` are the
+ * author's own.
  */
 export function checkJsonSchema(schema: JsonSchema, name: string, faults: Faults): void {
   try {
@@ -147,7 +147,7 @@ class SchemaCheck {
     return pointer !== undefined && this.#besides.has(pointer) ? pointer : undefined;
   }
 
-  /** A schema that leads back to itself without going a step into the value would be applied for ever. */
+  /** A schema that refers to itself without going into the value would be applied without end. */
   #findCircle(): string | undefined {
     const done = new Set<string>();
     const visit = (pointer: string, way: ReadonlySet<string>): string | undefined => {

@@ -3,11 +3,11 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 /** What one value must be: the fault of a value that is not, as a list of places and reasons. */
 export interface Field<T> {
   readonly check: (value: unknown, path: readonly string[]) => readonly StandardSchemaV1.Issue[];
-  /** What is kept of a value that was checked. */
+  /** The stored part of a checked value. */
   readonly keep: (value: unknown) => unknown;
   /** May be left out of its record. */
   readonly optional?: true;
-  /** For the compiler alone: what the checked value is. */
+  /** For the compiler alone: the type of the checked value. */
   readonly type?: T;
 }
 
@@ -54,7 +54,7 @@ type Fields<T> = {
   readonly [Key in keyof T]-?: undefined extends T[Key] ? Field<T[Key]> & { readonly optional: true } : Field<T[Key]>;
 };
 
-/** An object with these keys. Others are left out of what is kept: a newer process may have more to say. */
+/** An object with these keys. Others are dropped: a newer process may add some. */
 export function record<T extends object>(fields: Fields<T>): Field<T> {
   const known = Object.entries<Field<unknown>>(fields as unknown as Record<string, Field<unknown>>);
   return {

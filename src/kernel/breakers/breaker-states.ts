@@ -11,7 +11,7 @@ import {
 import type { BreakerRow, CallCount } from "../../store/tasks/breakers.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 
-/** What a process counts of one slice of time. */
+/** The counts of a process for one slice of time. */
 interface Slice {
   readonly flip: number;
   readonly atMs: number;
@@ -21,7 +21,7 @@ interface Slice {
   isWritten: boolean;
 }
 
-/** What a step told of the dependency that its state uses, while it ran. */
+/** The outcomes that a running step has reported for the dependency of its state. */
 export interface StepCalls {
   /** The flip of the breaker after which it began. */
   readonly flip: number;
@@ -51,8 +51,8 @@ function neverFlipped(name: string): BreakerRow {
 }
 
 /**
- * The breakers as a process knows them: how they stood when they were last looked at, and what it has counted since. All
- * of it is in memory, so a call under a closed breaker costs two additions.
+ * The breakers as a process knows them: their states at the last read, and the calls counted since. All of it is in
+ * memory, so a call under a closed breaker costs two additions.
  */
 export class BreakerStates {
   /** The states that use each breaker, as `lifecycle/state`. */
@@ -90,22 +90,22 @@ export class BreakerStates {
     return this.#names.has(name);
   }
 
-  /** From now on it is looked at with the others. */
+  /** From now on it is read with the others. */
   add(name: string): void {
     this.#names.add(name);
   }
 
-  /** One that nobody configured has the defaults. */
+  /** A breaker without configuration has the defaults. */
   policyOf(name: string): BreakerPolicy {
     return this.#policies.get(name) ?? standardBreaker;
   }
 
-  /** How it stood when it was last looked at. */
+  /** Its state at the last read. */
   of(name: string): BreakerRow {
     return this.#rows.get(name) ?? neverFlipped(name);
   }
 
-  /** Takes down how breakers stand; tells whether work may begin, or must not, that did not or could before. */
+  /** Stores the states that were read; returns whether the lanes that may be claimed have changed. */
   put(rows: readonly BreakerRow[]): boolean {
     let hasChanged = false;
     for (const row of rows) {
@@ -119,14 +119,14 @@ export class BreakerStates {
     return hasChanged;
   }
 
-  /** Somebody has the probe, or tried to: until the next look nobody here tries. */
+  /** Another worker has the probe, or tried to: until the next read this process does not try. */
   markProbing(name: string): void {
     this.#rows.set(name, { ...this.of(name), is_probing: true });
   }
 
   /**
-   * A claim asks for a task that could be the probe. Until the next look no other claim does; but where none was ready, a step
-   * that calls the dependency by itself may still be the probe.
+   * A claim tries for a task that could be the probe. Until the next read no other claim does; but if none was ready, a
+   * step that calls the dependency itself may still be the probe.
    */
   markProbeClaim(name: string): void {
     this.#probeClaims.add(name);
@@ -136,18 +136,18 @@ export class BreakerStates {
     return this.#probeClaims.has(name);
   }
 
-  /** A step begins: what it tells counts since the present flip. */
+  /** A step begins: its outcome counts since the current flip. */
   begin(task: ClaimedTask): void {
     const uses = usesOf(task);
     if (uses !== undefined) this.#steps.set(task, { flip: this.of(uses).flip, good: 0, failed: 0 });
   }
 
-  /** What a step has told so far of the dependency that its state uses. */
+  /** The outcomes of a step so far, for the dependency of its state. */
   stepOf(task: ClaimedTask): StepCalls | undefined {
     return this.#steps.get(task);
   }
 
-  /** A call of this step was cut off while it ran: what that tells is known when the step's end is. */
+  /** A call of this step was aborted while it ran: how it counts is decided when the step has ended. */
   cut(task: ClaimedTask, name: string, flip: number): void {
     this.#cuts.set(task, (this.#cuts.get(task) ?? new Map<string, number>()).set(name, flip));
   }
@@ -157,7 +157,7 @@ export class BreakerStates {
     return this.#cuts.get(task) ?? none;
   }
 
-  /** Counts a call; tells whether it is the first since everything was written. */
+  /** Counts a call; returns whether it is the first since the counts were written. */
   count(name: string, call: { flip: number; verdict: Verdict; atMs: number; retryAtMs: number | null }): boolean {
     if (call.verdict === null) return false;
     const atMs = sliceOf(this.policyOf(name), call.atMs);
@@ -175,7 +175,7 @@ export class BreakerStates {
     return isFirst;
   }
 
-  /** What is to be written, each slice with all that is in it. It counts as written from here on. */
+  /** The counts to write, each slice with its total. They count as written from here on. */
   toWrite(nowMs: number): CallCount[] {
     const counts: CallCount[] = [];
     for (const [breaker, slices] of this.#slices) {
@@ -200,7 +200,7 @@ export class BreakerStates {
     }
   }
 
-  /** Closed ones of which this process has seen failures lately: it is worth asking what all others saw. */
+  /** Closed breakers with recent failures in this process: the counts of all processes are worth reading. */
   suspects(nowMs: number): { name: string; flip: number; windowMs: number }[] {
     return this.names.flatMap((name) => {
       const { state, forced, flip } = this.of(name);
@@ -212,7 +212,7 @@ export class BreakerStates {
     });
   }
 
-  /** The latest moment that this process heard a dependency ask to be left alone until. */
+  /** The latest time until which a dependency has requested a pause, as far as this process knows. */
   askedUntil(name: string): number | null {
     const asked = (this.#slices.get(name) ?? []).map((slice) => slice.retryAtMs ?? 0);
     return asked.length === 0 ? null : Math.max(...asked);

@@ -14,28 +14,31 @@ import type { Kernel } from "../kernel.ts";
 import { closedLanesTopic } from "../lanes/closed-lanes.ts";
 import { outboxTopic } from "../signals/signals.ts";
 
-/** The topic of the hint that calls were counted and are to be written. */
+/** The topic of the hint that calls were counted and must be written. */
 export const callsTopic = "calls";
 
-/** How often what was counted is written while there is something to write. */
+/** The interval at which counts are written while there are any. */
 export const writeCallsEveryMs = 250;
 
-/** Looks how the breakers of this process stand. Reads only. */
+/** Reads the states of the breakers of this process. */
 export async function readBreakerStates(kernel: Kernel, names = kernel.breakers.names): Promise<void> {
   if (names.length === 0) return;
   const rows = await readBreakers(kernel.db, names);
   if (rows.length > 0) kernel.clock.observe(rows[0]!.now_ms);
-  // Others have heard of it from whoever did it, or see it for themselves.
+  // Other processes are notified by the one that flipped it, or read it themselves.
   if (kernel.breakers.put(rows)) kernel.signals.receive(closedLanesTopic);
 }
 
-/** The same, and moves those on whose time has come. Whoever works asks this before it claims, twice a second. */
+/** The same, and flips those whose time has come. Workers call this before they claim, twice a second. */
 export async function advanceBreakers(kernel: Kernel): Promise<void> {
   await readBreakerStates(kernel);
   for (const name of kernel.breakers.names) await advanceBreaker(kernel, kernel.breakers.of(name));
 }
 
-/** An open one that has rested lets probes through, and probes that have ended open or close it: whoever sees it does it. */
+/**
+ * An open breaker whose pause has ended lets probes through, and probes that have ended open or close it: any process
+ * that sees this flips it.
+ */
 export async function advanceBreaker(kernel: Kernel, row: BreakerRow, askedMs: number | null = null): Promise<void> {
   const policy = kernel.breakers.policyOf(row.name);
   if (row.until_ms !== null && row.until_ms <= row.now_ms) {
@@ -63,7 +66,7 @@ export interface FlipTo {
   readonly actor?: string | null;
 }
 
-/** Flips a breaker if it still is as it was seen; tells whether it was so. */
+/** Flips a breaker if its state is unchanged; returns whether it was. */
 export async function flip(kernel: Kernel, seen: BreakerRow, given: FlipTo): Promise<boolean> {
   const { to, cause, openForMs = null, forced = null, good = 0, failed = 0, reason = null, actor = null } = given;
   const message = { id: kernel.newId(), type: kernel.breakers.policyOf(seen.name).publish };
@@ -82,7 +85,7 @@ export async function flip(kernel: Kernel, seen: BreakerRow, given: FlipTo): Pro
   };
   const row = await flipBreaker(kernel.db, asked);
   if (row === undefined) {
-    await readBreakerStates(kernel, [seen.name]); // Somebody else was first.
+    await readBreakerStates(kernel, [seen.name]); // Another process was first.
     return false;
   }
   const { log, meters } = kernel.telemetry;
@@ -96,8 +99,8 @@ export async function flip(kernel: Kernel, seen: BreakerRow, given: FlipTo): Pro
 }
 
 /**
- * Writes what this process has counted, and opens what has failed too often over all processes. Tells whether it is to be
- * called again soon although nothing more is counted.
+ * Writes the counts of this process, and opens breakers whose calls failed too often over all processes. Returns
+ * whether it must be called again soon, even without new calls.
  */
 export async function writeCalls(kernel: Kernel): Promise<boolean> {
   const { breakers, clock } = kernel;
@@ -131,7 +134,7 @@ async function open(kernel: Kernel): Promise<void> {
   const counted = new Map(suspects.map((one) => [one.name, one.flip]));
   for (const { name, good, failed, retry_ms } of await readCalls(kernel.db, suspects)) {
     const policy = breakers.policyOf(name);
-    // Somebody may have flipped it while the calls were read: these were counted before that.
+    // It may have been flipped while the calls were read: they were counted before that.
     if (!trips(policy, { good, failed }) || breakers.of(name).flip !== counted.get(name)) continue;
     const reason = `${failed} of ${good + failed} calls failed.`;
     const openForMs = pauseOf(policy, retry_ms);
@@ -139,7 +142,7 @@ async function open(kernel: Kernel): Promise<void> {
   }
 }
 
-/** A call that was under way when a breaker opened may come back with the wish to be left alone for longer. */
+/** A call that ran when a breaker opened may return with the request for a longer pause. */
 async function extend(kernel: Kernel): Promise<void> {
   const { breakers } = kernel;
   for (const name of breakers.names) {
@@ -153,14 +156,14 @@ async function extend(kernel: Kernel): Promise<void> {
   }
 }
 
-/** Where the next probe of a breaker goes; undefined while it wants none: it is not half-open, or one is under way. */
+/** Where the next probe of a breaker goes; undefined if it needs none: it is not half-open, or a probe is running. */
 export function probePlace(kernel: Kernel, breaker: string): ProbePlace | undefined {
   const { state, flip, is_probing, probe_token } = kernel.breakers.of(breaker);
   const isWanted = state === "half_open" && !is_probing && !kernel.breakers.hasProbeClaim(breaker);
   return isWanted ? { breaker, flip, seenToken: probe_token } : undefined;
 }
 
-/** Forgets calls that no window reaches any more. */
+/** Deletes calls that no window includes any more. */
 export async function tidyBreakers(kernel: Kernel): Promise<void> {
   const { breakers } = kernel;
   const windows = breakers.names.map((name) => ({ name, windowMs: breakers.policyOf(name).windowMs }));

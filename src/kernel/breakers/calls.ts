@@ -12,7 +12,7 @@ import type { Outcome } from "../types/outcome.ts";
 import { usesOf } from "./breaker-states.ts";
 import { advanceBreaker, advanceBreakers, callsTopic, readBreakerStates } from "./breakers.ts";
 
-/** A call that was let through, and under what. */
+/** A call that was let through, and the state of its breaker. */
 interface Pass {
   readonly name: string;
   readonly flip: number;
@@ -20,13 +20,13 @@ interface Pass {
   readonly probe: "call" | "step" | null;
 }
 
-/** More names than any program has dependencies: somebody calls by an id. */
+/** More names than a program has dependencies: the names probably contain ids. */
 const mostNames = 1_000;
 const longestMs = 1e12;
 
 /**
- * Calls a dependency inside a step, under its breaker. While that is closed it is counted, in memory; while it is open it
- * is refused at once; and while it is half-open it is let through alone, as a probe.
+ * Calls a dependency inside a step, under its breaker. While that is closed the call is counted, in memory; while it is
+ * open the call is refused at once; and while it is half-open the call is let through alone, as a probe.
  */
 export async function call(
   kernel: Kernel,
@@ -81,7 +81,7 @@ function refused(kernel: Kernel, row: BreakerRow): CircuitOpenError {
     const message = `The breaker \`${row.name}\` is half-open, and its probe is under way.`;
     return new CircuitOpenError(row.name, message, Math.max(1_000, openForMs / 10));
   }
-  // One that an operator has opened is closed by an operator: nobody knows when.
+  // A breaker that an operator has opened is closed by an operator, at an unknown time.
   const afterMs = row.until_ms === null ? openForMs : Math.max(0, row.until_ms - kernel.clock.nowMs());
   const message = `The breaker \`${row.name}\` is open. ${row.reason ?? ""}`.trimEnd();
   return new CircuitOpenError(row.name, message, afterMs);
@@ -106,7 +106,7 @@ function count(kernel: Kernel, name: string, flip: number, verdict: Verdict, ask
   if (kernel.breakers.count(name, { flip, verdict, atMs, retryAtMs })) kernel.signals.receive(callsTopic);
 }
 
-/** A probe has ended. One that told nothing is simply over, and the next one may come. */
+/** A probe has ended. One without an outcome does not count, and the next one may follow. */
 async function settle(
   kernel: Kernel,
   { lease }: ClaimedTask,
@@ -122,18 +122,21 @@ async function settle(
     kernel.signals.hint(closedLanesTopic);
     await advanceBreaker(kernel, row, askedMs);
   } catch (error) {
-    // What the step did is done all the same; its probe is over when its task no longer runs.
+    // The step's work counts all the same; its probe ends when its task no longer runs.
     logFailure(kernel.telemetry.log, error);
   }
 }
 
-/** For how long a dependency asked to be left alone. It may be any number; the policy says how much of it is followed. */
+/** How long a dependency requested a pause. It may be any number; the policy limits it. */
 function askedMsOf(error: unknown): number | null {
   const askedMs = error instanceof TransientError ? Number(error.retryAfterMs) : 0;
   return askedMs > 0 ? Math.min(askedMs, longestMs) : null;
 }
 
-/** What reported steps tell of the dependencies that their states use. A step that called by itself has told already. */
+/**
+ * The outcomes of reported steps, for the dependencies of their states. A step that made calls itself has reported them
+ * already.
+ */
 export async function countReports(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const { breakers } = kernel;
   await countTimeouts(kernel, batch);
@@ -156,7 +159,7 @@ function verdictOf(outcome: Outcome): Verdict {
   return outcome.kind === "failed" ? verdictOn(outcome.error) : null;
 }
 
-/** A step that lost its lease tells nothing, unless its state's own time ran out: what it waited for took too long. */
+/** A step that lost its lease does not count, unless its state's own timeout ended it: its call took too long. */
 async function countTimeouts(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const { breakers, db } = kernel;
   const lost = batch
@@ -177,6 +180,6 @@ async function countTimeouts(kernel: Kernel, batch: readonly PendingReport[]): P
       for (const [each, flip] of flips) count(kernel, each, flip, "failed", null);
     }
   } catch (error) {
-    logFailure(kernel.telemetry.log, error); // What was reported is written all the same.
+    logFailure(kernel.telemetry.log, error); // The reports were written all the same.
   }
 }

@@ -6,22 +6,22 @@ import { listBreakers, readFlips } from "../../views/tasks/breakers.ts";
 import type { Kernel } from "../kernel.ts";
 import { flip, readBreakerStates } from "./breakers.ts";
 
-/** The shared circuit breaker of one outside dependency, as it stands. */
+/** The shared circuit breaker of an external dependency, and its current state. */
 export interface Breaker {
   readonly name: string;
   readonly state: "closed" | "open" | "half_open";
-  /** Since when it is in that state; null when it has never left it. */
+  /** Since when it is in that state; null if it has always been. */
   readonly since: Date | null;
-  /** When it lets a first probe through; null unless it is open by itself. */
+  /** When it lets a first probe through; null unless it opened by itself. */
   readonly openUntil: Date | null;
-  /** What an operator has said, until it is taken back. */
+  /** The state that an operator forced, until it is released. */
   readonly forced: "open" | "closed" | null;
-  /** Why it is as it is, and whose word that was. */
+  /** Why it changed its state, and by whom. */
   readonly reason: string | null;
   readonly actor: string | null;
-  /** Its calls since it came into this state, within its window, over all processes. */
+  /** Its calls in this state, within its window, over all processes. */
   readonly calls: { readonly good: number; readonly failed: number };
-  /** The probes since it became half-open, and how many there must be. */
+  /** The probes since it became half-open, and how many are required. */
   readonly probes: {
     readonly done: number;
     readonly good: number;
@@ -32,15 +32,15 @@ export interface Breaker {
   readonly usedBy: readonly string[];
 }
 
-/** One time that a breaker went from one state to another. */
+/** One change of a breaker's state. */
 export interface BreakerFlip {
   /** The first one is 1. */
   readonly flip: number;
   readonly from: Breaker["state"];
   readonly to: Breaker["state"];
   /**
-   * `failures`: too many calls failed. `rested`: its pause is over. `probe_failed`, `probes_passed`: what probes told.
-   * `forced`, `released`: an operator's word.
+   * `failures`: too many calls failed. `rested`: its pause has ended. `probe_failed`, `probes_passed`: the outcome of
+   * probes. `forced`, `released`: by an operator.
    */
   readonly cause: FlipCause;
   /** The calls, or the probes, that led to it. */
@@ -108,7 +108,7 @@ export async function showFlips(kernel: Kernel, name: string, limit: number): Pr
 
 const tries = 5;
 
-/** An operator's word: it is open, or closed, whatever its calls come to; null lets it find its own way again. */
+/** Forces a breaker open or closed, whatever the outcome of its calls; null releases it. */
 export async function forceBreaker(
   kernel: Kernel,
   name: string,
@@ -126,13 +126,13 @@ export async function forceBreaker(
   throw new PawlError("busy", `The breaker \`${name}\` is being moved by others all the time. Try again.`);
 }
 
-/** One that was held open asks by probes whether it may close. */
+/** A breaker that was forced open probes before it closes. */
 function flipForced(row: BreakerRow, forced: "open" | "closed" | null) {
   if (forced !== null) return { to: forced, cause: "forced", forced } as const;
   return { to: row.state === "open" ? "half_open" : "closed", cause: "released" } as const;
 }
 
-/** Only names that a process uses, or the database has seen: a misspelt one would be forced open for nobody. */
+/** Only names that a process uses, or that the database knows: forcing a misspelt one would have no effect. */
 async function refuseUnknown(kernel: Kernel, name: string): Promise<void> {
   if (kernel.breakers.isKnown(name)) return;
   const listed = (await listBreakers(kernel.db)).map((one) => one.name);

@@ -11,16 +11,16 @@ import {
 } from "./receive.ts";
 
 /**
- * A step's result that lost to the deadline is not thrown away: it is a callback that came late, by whichever rule its
- * lifecycle has for those. What the step published, started or sent beside it goes with its lease, and so the result
- * cannot be accepted without: it would lead to a state that waits for what was never asked for.
+ * A step's result that came after the deadline is not dropped: it becomes a late callback, by the rule of its
+ * lifecycle. Messages, children and events of the step are lost with its lease, so the result cannot be accepted if
+ * there are any: it would lead to a state that waits for something that was never requested.
  */
 export async function keepLateResults(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   try {
     const lost = batch.flatMap((pending) => lateResultOf(kernel, pending));
     if (lost.length > 0) await receiveAll(kernel, lost);
   } catch (error) {
-    // The deadline has struck all the same, and its worker has nothing more to say.
+    // The deadline has fired all the same, and its worker has nothing more to report.
     logFailure(kernel.telemetry.log, error);
   }
 }

@@ -33,13 +33,13 @@ export interface CallbackError {
   readonly code?: string;
 }
 
-/** What came in: a result or an error, for one event of one instance. */
+/** A received result or error, for one event of one instance. */
 export interface IncomingCallback {
   readonly lifecycle: LifecycleModel;
   readonly ref: Ref;
   readonly event: string;
   readonly payload: unknown;
-  /** What a step set beside its result. */
+  /** Data that a step has set with its result. */
   readonly patch?: Readonly<Record<string, unknown>> | undefined;
   readonly error: CallbackError | null;
   readonly dedupe: string;
@@ -57,7 +57,7 @@ export interface PlannedCallback extends Omit<NewCallback, "instanceId"> {
   readonly ref: Ref;
 }
 
-/** Refuses what the lifecycle could never take, or nobody could store. */
+/** Refuses what the lifecycle could never accept, or what cannot be stored. */
 export function planCallback(
   kernel: Kernel,
   { payload, patch, error, ...incoming }: IncomingCallback,
@@ -95,13 +95,15 @@ export function checkCallbackEvent(lifecycle: LifecycleModel, event: string): vo
 
 const pawlEvents = ["fail", "joined", "answered", "unanswered"];
 
-/** The events that a definition declares itself: the built-in ones, and what Pawl tells, come from nobody else. */
+/**
+ * The events that a definition declares itself: the built-in ones, and those of Pawl, are not accepted from outside.
+ */
 function callbackEvents({ edges }: LifecycleModel): string[] {
   const own = edges.filter((edge) => !edge.builtIn).map((edge) => edge.event);
   return [...new Set(own)].filter((event) => !pawlEvents.includes(event));
 }
 
-/** One that is on its way, with its instance once that is known. */
+/** A callback in progress, with its instance once that is known. */
 interface PendingCallback {
   readonly arrival: PlannedCallback;
   row: InstanceRow | undefined;
@@ -109,9 +111,9 @@ interface PendingCallback {
 }
 
 /**
- * Stores what came, commits, and then lets it happen: on time as its event, late by the rule of its lifecycle, early when
- * its instance comes to a state that takes it. Whoever is gone between the two leaves it for maintenance to look at. A
- * lost reply changes nothing, since each is stored once.
+ * Stores callbacks, commits, and then applies them: on time as an event, late by the rule of the lifecycle, early when
+ * the instance enters a state that accepts it. If the process dies between the two, maintenance applies it. A lost
+ * reply changes nothing, since each is stored once.
  */
 export async function receiveAll(kernel: Kernel, arrivals: readonly PlannedCallback[]): Promise<ReceiveOutcome[]> {
   const coming = arrivals.map((arrival): PendingCallback => ({ arrival, row: undefined, result: undefined }));
@@ -130,7 +132,7 @@ export async function receiveAll(kernel: Kernel, arrivals: readonly PlannedCallb
   return coming.map((one) => one.result!);
 }
 
-/** The same within a transaction that somebody else commits. */
+/** The same within the caller's own transaction. */
 export async function receiveIn(kernel: Kernel, tx: Tx, arrival: PlannedCallback): Promise<ReceiveOutcome> {
   const one: PendingCallback = { arrival, row: undefined, result: undefined };
   await find(kernel, tx, [one]);
@@ -143,7 +145,7 @@ export async function receiveIn(kernel: Kernel, tx: Tx, arrival: PlannedCallback
   return one.result!;
 }
 
-/** The instances that are meant. What names nothing, or is newer than this process, is answered at once. */
+/** The instances of the callbacks. A callback for an unknown instance, or a newer definition, is answered at once. */
 async function find(kernel: Kernel, db: Executor, coming: readonly PendingCallback[]): Promise<void> {
   const ids = coming.flatMap(({ arrival: { ref } }) => ("id" in ref ? [ref.id] : []));
   const keys = coming.flatMap(({ arrival: { ref, lifecycle } }) =>
@@ -169,7 +171,7 @@ async function find(kernel: Kernel, db: Executor, coming: readonly PendingCallba
 
 const optimisticRounds = 3;
 
-/** Lets happen what these instances have in their inboxes. */
+/** Applies the callbacks that are waiting for these instances. */
 async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<void> {
   let rows: readonly InstanceRow[] | undefined = given;
   await retryUntilKnown(kernel.db, async () => {
@@ -188,7 +190,7 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
       }
       const { missed, failures } = await sweep(kernel, waiting, applyWaitingCallbacks);
       await noteFailures(kernel, failures);
-      // What cannot happen now is told by maintenance, which tries it again.
+      // Maintenance applies the failed ones again.
       const failed = new Set(failures.map(({ id }) => id));
       const again = [...missed].filter((id) => !failed.has(id));
       open = again.length === 0 ? [] : await readInstances(kernel.db, again);
@@ -220,7 +222,10 @@ async function noteFailures(kernel: Kernel, failures: SweepResult["failures"]): 
   for (const { id, error } of lasting.filter((one) => one.decided)) await failFirst(kernel, id, error);
 }
 
-/** The database refuses what the callbacks of an instance would make of it: they fail one by one, until it is found which. */
+/**
+ * The database refuses the result of an instance's callbacks: they are applied one by one, until the failing one is
+ * found.
+ */
 async function failFirst(kernel: Kernel, id: string, error: unknown): Promise<void> {
   await writeAlone(kernel, id, async (db, [update]) => {
     const waiting = await readWaitingCallbacks(db, [id]);
@@ -259,13 +264,13 @@ function rowOf({ arrival, row }: PendingCallback): NewCallback {
 
 const firstId = "00000000-0000-0000-0000-000000000000";
 
-/** What a look at callbacks brought that were stored and not looked at. */
+/** The result of a round over callbacks that were stored and not applied. */
 export interface MatchedCallbacks {
   readonly looked: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
 
-/** Tries callbacks again that were refused after so many failures. One that was tried since is left alone. */
+/** Retries callbacks that were refused after their last attempt. One that was retried since is skipped. */
 export async function retryCallbacks(
   kernel: Kernel,
   callbacks: readonly { readonly id: string; readonly attempts: number }[],
@@ -274,8 +279,8 @@ export async function retryCallbacks(
 }
 
 /**
- * Matches callbacks whose receiver was gone before it could, and those that have failed and are due again: page by page, so
- * that what cannot be settled holds up nobody behind it.
+ * Matches callbacks whose receiver died before it could, and failed ones that are due again: page by page, so that a
+ * failing one does not block those behind it.
  */
 export async function matchDueCallbacks(kernel: Kernel, pageSize: number): Promise<MatchedCallbacks> {
   const failures: { id: string; error: unknown }[] = [];

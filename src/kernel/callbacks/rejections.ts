@@ -4,13 +4,13 @@ import { deleteOldRejections, upsertRejectedMessage } from "../../store/callback
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/attempt-failure.ts";
 
-/** A message of a broker, as far as it is the same before and after its death. */
+/** The parts of a broker's message that do not change when it dies. */
 export interface BrokerMessage {
   readonly id: string | undefined;
   readonly body: Buffer;
 }
 
-/** Identifies a message by what a broker does not change of it. */
+/** Identifies a message by the parts that a broker does not change. */
 export function fingerprintOf({ id, body }: BrokerMessage): string {
   return createHash("sha256")
     .update(JSON.stringify(id ?? null))
@@ -18,7 +18,7 @@ export function fingerprintOf({ id, body }: BrokerMessage): string {
     .digest("base64url");
 }
 
-/** Notes why a message is about to be rejected, for the dead letter that it becomes. */
+/** Records why a message is about to be rejected, for the dead letter that it becomes. */
 export async function noteRejection(
   kernel: Kernel,
   message: BrokerMessage & { readonly queue: string },
@@ -35,7 +35,7 @@ export async function noteRejection(
 
 const keepMs = 30 * 86_400_000;
 
-/** Deletes the reasons of messages that nobody has read from a dead-letter queue for a month. */
+/** Deletes the reasons of messages that no dead-letter queue has delivered for a month. */
 export function tidyRejections(kernel: Kernel): Promise<number> {
   return deleteOldRejections(kernel.db, keepMs, 500);
 }

@@ -14,8 +14,8 @@ const standardExpiry = "7d";
 const longestMs = 366 * 86_400_000;
 
 /**
- * Makes a token by which somebody outside may answer for one event of this instance. It is known to the database, as a
- * hash, before anybody gets to see it.
+ * Creates a token with which an external system can answer for one event of this instance. The database stores its hash
+ * before the token is returned.
  */
 export async function makeToken(kernel: Kernel, task: ClaimedTask, event: unknown, options: unknown): Promise<string> {
   const name = checkedText(event, "The event of a callback token");
@@ -32,7 +32,7 @@ export async function makeToken(kernel: Kernel, task: ClaimedTask, event: unknow
   return prefix + Buffer.concat([Buffer.from(id.replaceAll("-", ""), "hex"), secret]).toString("base64url");
 }
 
-/** What a token is good for: the instance and the event. Throws `token_invalid`, and tells a stranger nothing. */
+/** The instance and the event of a token. Throws `token_invalid`, without details for strangers. */
 export async function redeemToken(kernel: Kernel, given: unknown): Promise<KnownToken & { readonly id: string }> {
   const bytes = typeof given === "string" && given.startsWith(prefix) ? decoded(given.slice(prefix.length)) : undefined;
   if (bytes === undefined) throw invalid("This is no callback token.");
@@ -42,7 +42,7 @@ export async function redeemToken(kernel: Kernel, given: unknown): Promise<Known
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
   const known = await readToken(kernel.db, id);
   const hash = hashOf(bytes.subarray(16));
-  // In the same time for a wrong secret as for a token that nobody knows.
+  // Takes the same time for a wrong secret as for an unknown token.
   const isRight = timingSafeEqual(Buffer.from(hash), Buffer.from(known?.hash ?? hashOf(randomBytes(secretBytes))));
   if (known === undefined || !isRight) throw invalid("This callback token is not known.");
   if (known.is_expired) throw invalid("This callback token has expired.");
@@ -50,10 +50,10 @@ export async function redeemToken(kernel: Kernel, given: unknown): Promise<Known
   return { ...known, id };
 }
 
-/** An error first, results that a guard refused, one that is applied: more than any service has to say for one event. */
+/** An error first, results that a guard refused, one that is applied: more than any service sends for one event. */
 const mostUses = 10;
 
-/** Throws `token_spent` when this would be one callback more than a token may bring. One that is stored may come again. */
+/** Throws `token_spent` if the token has no callbacks left. A stored callback may be repeated. */
 export async function refuseSpent(
   kernel: Kernel,
   { uses, instance_id: instanceId }: KnownToken,
@@ -77,7 +77,7 @@ function invalid(message: string): PawlError {
   return new PawlError("token_invalid", `${message} Ask for a new one where it came from.`);
 }
 
-/** Forgets tokens that have expired. */
+/** Deletes expired tokens. */
 export function tidyTokens(kernel: Kernel): Promise<number> {
   return deleteExpiredTokens(kernel.db, 500);
 }

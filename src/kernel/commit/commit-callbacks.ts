@@ -4,9 +4,9 @@ import type { Executor } from "../../store/port/db.ts";
 import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 
 /**
- * Puts callbacks into the inboxes of their instances, and moves nothing. Together those whose instances are free; whoever is
- * in another's hands is waited for alone. Gives back the instances that were found. A lost reply is simply asked for again,
- * since each is stored once.
+ * Puts callbacks into the inboxes of their instances, without a move. Free instances are written together; a locked one
+ * is waited for alone. Returns the instances that were found. After a lost reply the caller simply repeats it, since
+ * each callback is stored once.
  */
 export async function commitCallbacks(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
   const stored = await retryUntilKnown(db, () => insertCallbacks(db, callbacks, false));
@@ -19,12 +19,12 @@ export async function commitCallbacks(db: Executor, callbacks: readonly NewCallb
   return [...rows.values()];
 }
 
-/** The same for one, within a transaction that somebody else commits. */
+/** The same for one, within the caller's own transaction. */
 export async function commitCallback(tx: Executor, callback: NewCallback): Promise<void> {
   await insertCallbacks(tx, [callback], true);
 }
 
-/** Puts callbacks that were given up into the inboxes of their instances again, and moves nothing. */
+/** Returns refused callbacks to the inboxes of their instances, without a move. */
 export function commitReopened(
   db: Executor,
   callbacks: readonly { readonly id: string; readonly attempts: number }[],

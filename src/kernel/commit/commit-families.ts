@@ -45,8 +45,8 @@ export async function commitFamilies(
 }
 
 /**
- * Ends effects that start children or send something, together with these. A parent whose row somebody has in hand is
- * left for another try, as is its effect. Gives back what was ended.
+ * Ends effects that start children or send events, together with these. If a parent's row is locked, its effect is left
+ * for another try. Returns the ended effects.
  */
 export async function endEffectsWithOutput(
   kernel: Kernel,
@@ -100,7 +100,7 @@ function deliveriesOfEffect(kernel: Kernel, pending: PendingReport): EffectRow[]
   return deliveriesOf(outputOf(pending).sends, { ...runOf(task), visit: task.visit }, kernel.newId);
 }
 
-/** The run of its children is over before they begin: they are told of it at once. */
+/** The run of the children ended before they began: they are notified at once. */
 function isRunOver({ report: { task } }: PendingReport, parent: LockedParent | undefined): boolean {
   return parent !== undefined && (parent.run !== runOf(task).run || parent.outcome !== null);
 }
@@ -116,8 +116,8 @@ function parentsOf(batch: readonly PendingReport[]): Run[] {
 }
 
 /**
- * Starts children that come with no move of their parents, those whose parents' rows are free and still at that run. Gives
- * back the parents that somebody has in hand.
+ * Starts children without a move of their parents: those whose parents' rows are free and still in that run. Returns
+ * the locked parents.
  */
 export async function startChildrenWithoutMove(
   kernel: Kernel,
@@ -140,7 +140,7 @@ export async function startChildrenWithoutMove(
   return busy;
 }
 
-/** In a transaction of its own, unless somebody else's is open. */
+/** In a transaction of its own, unless one is open. */
 async function within<T>(kernel: Kernel, db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> {
   if (db !== kernel.db) return work(db);
   const result = await inTransaction(kernel, async (tx) => {
@@ -152,7 +152,7 @@ async function within<T>(kernel: Kernel, db: Executor, work: (tx: Executor) => P
   return result;
 }
 
-/** Beside its data a child takes some room in the statement, whatever it holds. */
+/** The overhead of a child in the statement, in addition to its data. */
 const roomOfChild = 4_096;
 
 /** Writes those that are not there yet: a step that runs again finds its children again. */
@@ -177,7 +177,7 @@ async function startChildren(
   }
 }
 
-/** Has the open children of these runs told that they are over: one task for all of one lifecycle. */
+/** Notifies the open children of these runs that they have ended: one task per lifecycle. */
 async function notifyParentEnd(
   kernel: Kernel,
   tx: Executor,

@@ -8,7 +8,7 @@ import { announceStarts } from "./announce.ts";
 import type { InstanceUpdate } from "./instance-update.ts";
 import { noRows, type Rows } from "./rows.ts";
 
-/** Writes updates, all of one kind, in one statement; gives back which were written, and when. */
+/** Writes updates of one kind in one statement; returns which were written, and when. */
 export async function writeUpdates(
   kernel: Kernel,
   db: Executor,
@@ -26,7 +26,7 @@ export async function writeUpdates(
   return noted(kernel, written, rows);
 }
 
-/** Writes new instances, those whose key is not taken, in one statement; gives back which those were, and when. */
+/** Writes new instances whose key is free, in one statement; returns which, and when. */
 export async function commitStarts(
   kernel: Kernel,
   db: Executor,
@@ -46,7 +46,7 @@ export async function commitStarts(
   return times;
 }
 
-/** Tells updates of the steps that came leased with them. */
+/** Gives updates the steps that were leased with them. */
 function hand(updates: readonly InstanceUpdate[], written: readonly Written[]): void {
   const tokens = new Map(written.map((one) => [one.id, one]));
   for (const update of updates) {

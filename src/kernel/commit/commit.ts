@@ -12,9 +12,9 @@ import type { InstanceUpdate } from "./instance-update.ts";
 import { splitBySize } from "./split-by-size.ts";
 
 /**
- * The one door: writes what a list of updates makes of their instances, in one statement, for those that are free and
- * unchanged since they were read. Those that start children, or end with some, are written together with them in one
- * transaction. Gives back which were written, and when. Nothing else writes an instance or the journal.
+ * The single commit: writes a list of updates in one statement, for those instances that are free and unchanged since
+ * they were read. Those that start children, or end with open ones, are written together with them in one transaction.
+ * Returns which were written, and when. Nothing else writes an instance or the journal.
  */
 export async function commit(
   kernel: Kernel,
@@ -35,7 +35,7 @@ export async function commit(
     try {
       for (const [id, atMs] of await write()) written.set(id, atMs);
     } catch (error) {
-      // What an earlier statement wrote is written; the rest is for the caller to decide anew, unless it may be, too.
+      // Earlier statements are committed; the caller decides the rest again, unless it may be committed, too.
       if (index > 0 && db === kernel.db && !isPawlError(error, "outcome_unknown")) break;
       throw error;
     }
@@ -49,7 +49,7 @@ export async function commit(
   return written;
 }
 
-/** Parts of a size for one statement, each of updates beside which the same is written. */
+/** Parts of a limited size for one statement, each of updates with the same companion table. */
 function groupedAndSplit(kernel: Kernel, updates: readonly InstanceUpdate[]): (readonly InstanceUpdate[])[] {
   return groupByCompanion(kernel, updates, (update) => update.lifecycle.name).flatMap((some) =>
     splitBySize(some, (one) => one.size),

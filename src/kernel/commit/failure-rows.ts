@@ -51,7 +51,7 @@ export class FailureRows {
     this.alerts.push(alertOfLetter(newId(), kind, { lifecycle, key: row.key }, letter));
   }
 
-  /** Whether the instance itself is given up, not only one of its events. */
+  /** Whether the instance itself failed permanently, not only one of its events. */
   get isGivenUp(): boolean {
     return this.alerts.some(isOfFailure);
   }

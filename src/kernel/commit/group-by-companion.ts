@@ -2,8 +2,8 @@ import type { Kernel } from "../kernel.ts";
 import type { CompanionTable } from "../types/companion-table.ts";
 
 /**
- * A list cut into those of which the same room keeps something: what is written beside two of them may be one row, which a
- * statement can write only once if it is to know what it writes. Most lists are of one kind, and stay whole.
+ * Splits a list by companion table: two instances may share a companion row, which a statement can write only once if
+ * it has to know the result. Most lists are of one kind, and are not split.
  */
 export function groupByCompanion<T>(
   kernel: Kernel,

@@ -40,10 +40,10 @@ export interface FailedMove {
   readonly origin: MoveOrigin;
 }
 
-/** What a update means to the children of its instance. */
+/** The effect of an update on the children of its instance. */
 export interface FamilyUpdate {
   readonly starts: readonly PlannedStart[];
-  /** Runs that end with it: their open children are told. */
+  /** Runs that end with it: their open children are notified. */
   readonly runsOver: readonly number[];
 }
 
@@ -53,8 +53,8 @@ const noTimers: ReadonlyMap<string, unknown> = new Map();
 type OwnRows = Pick<Rows, "messages" | "effects" | "requests" | "notes">;
 
 /**
- * All that happens to one instance in one commit: decisions in their order, each made on what the one before left. They
- * are folded into one update, since two rows for one target in one statement would lose one silently.
+ * All changes of one instance in one commit: decisions in their order, each based on the result of the one before. They
+ * are merged into one update, since two rows for one target in one statement would lose one silently.
  */
 export class InstanceUpdate {
   readonly lifecycle: LifecycleModel;
@@ -69,9 +69,9 @@ export class InstanceUpdate {
   #starts: readonly PlannedStart[] = none;
   #runsOver: readonly number[] = none;
   #failedMove: FailedMove | undefined;
-  /** What it failed of, by the version of the move; null where it is not failed. */
+  /** Its failure, with the version of the move; null if it is not failed. */
   #failureColumns: Map<number, FailureColumn | null> | undefined;
-  /** What became of callbacks, by their ids; and how many of them had waited. */
+  /** The outcomes of callbacks, by id; and how many of them had waited. */
   #callbacks: Map<string, SettledCallback> | undefined;
 
   constructor(lifecycle: LifecycleModel, row: InstanceRow, newId: () => string) {
@@ -90,16 +90,16 @@ export class InstanceUpdate {
   readonly timersOfHooks = new Map<Decision, string>();
   /** Due events and callbacks whose hook threw in an earlier try of the same transaction, by the ids of timer or callback. */
   failedTimers: ReadonlyMap<string, unknown> = noTimers;
-  /** Due events that failed and are set back, or given up, with this update. */
+  /** Due events that failed and are delayed, or ended, with this update. */
   failedEvents: readonly FailedEvent[] = none;
   /** What kept this update from being decided: nothing of it is written. */
   error: unknown;
-  /** Callbacks that have come and that no state has taken yet. */
+  /** Callbacks that no state has accepted yet. */
   waiting: readonly WaitingCallback[] = none;
   /**
-   * How far callbacks may go: in `passing`, where something else happens to the instance, not into hooks, which could fail
-   * that; where something is `due`, also there, since it comes after them; `looking` at nothing else, also those that have
-   * failed before.
+   * How far callbacks may be applied: `passing`, together with another event, not with hooks, which could fail that
+   * event; `due`, with something due, also with hooks, since they come after it; `looking`, with nothing else, also
+   * those that have failed before.
    */
   matching: "passing" | "due" | "looking" = "passing";
 
@@ -118,7 +118,7 @@ export class InstanceUpdate {
     return this.#rows;
   }
 
-  /** Dead letters and alerts that are written with it: made when there are any. */
+  /** Dead letters and alerts that are written with it: created on demand. */
   get failures(): FailureRows {
     this.#failureRows ??= new FailureRows(this);
     return this.#failureRows;
@@ -199,7 +199,7 @@ export class InstanceUpdate {
     this.instance = decision.instance;
   }
 
-  /** What a move into a failure tells goes into the row of the instance, and a move out of it clears that. */
+  /** A move into a failure stores its reason in the row of the instance, and a move out of it clears that. */
   #noteFailure(decision: Decision): void {
     const { version, outcome } = decision.instance;
     const isBadEnd = outcome === "failure" && this.instance.outcome === null;
@@ -211,7 +211,7 @@ export class InstanceUpdate {
     this.#failureColumns.set(version, failureColumn(decision));
   }
 
-  /** What the instance has failed of with its move `version`, or before it; null when it is not failed. */
+  /** The failure of the instance with its move `version`, or before it; null if it is not failed. */
   failureAt({ version, failedFrom, outcome }: InstanceModel, atMs: number): FailureOf | null {
     if (failedFrom === null && outcome !== "failure") return null;
     const own = [...(this.#failureColumns ?? none)].findLast(
@@ -222,7 +222,7 @@ export class InstanceUpdate {
     return failure === null ? null : { ...failure, atMs: failedMs! };
   }
 
-  /** It goes on, or is thrown away: what was said of its failure is decided. */
+  /** It continues, or is discarded: its dead letter is decided. */
   #resolveFailure(decision: Decision): void {
     const { event, actor, reason } = decision;
     if (decision.to !== failed) this.#failedMove = undefined;
@@ -231,7 +231,7 @@ export class InstanceUpdate {
     this.failures.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
   }
 
-  /** Whether a dead letter about the instance can be open: most lifecycles have one only while they are failed. */
+  /** Whether a dead letter about the instance can be open: in most lifecycles, only while it is failed. */
   #mayHaveLetter({ event, from, to }: Decision): boolean {
     if (event === "restart" || event === "discard") return true;
     if (this.row.state === failed && from === failed) return to !== failed;
@@ -239,7 +239,7 @@ export class InstanceUpdate {
     return hasDeadLetterEdges || (from !== null && states.get(from)?.release !== undefined);
   }
 
-  /** The failure that this update ends with: before it is written, somebody has to say what follows on it. */
+  /** The failure that this update ends with: what follows must be decided before it is written. */
   get failedMove(): FailedMove | undefined {
     return this.#failedMove;
   }
@@ -249,7 +249,7 @@ export class InstanceUpdate {
     return this.#draft.journal;
   }
 
-  /** It stays failed, and what was to recover it ended with the move: it is to be put back. */
+  /** It stays failed, and its recovery ended with the move: it is scheduled again. */
   get lacksRecovery(): boolean {
     const { instance, row } = this;
     if (this.#failedMove !== undefined || this.#draft.step !== null || this.#draft.abandoned || !this.#draft.endsTask)
@@ -257,7 +257,7 @@ export class InstanceUpdate {
     return row.state === failed && instance.state === failed && this.lifecycle.builtIns;
   }
 
-  /** The recovery of a failed instance is given up: it stays failed, for a person to decide. */
+  /** The recovery of a failed instance has failed permanently: it stays failed, for a person to decide. */
   abandonRecovery(
     { lease, lane, attempt }: ClaimedTask,
     letter: DeadLetterRow,
@@ -277,7 +277,7 @@ export class InstanceUpdate {
     this.#draft.alarmed ||= this.instance.version === this.row.version;
   }
 
-  /** What a decision ends: the task, the visit's timers, or with the run everything that was to come. */
+  /** What a decision ends: the task, the visit's timers, or with the run everything that is pending. */
   #end(decision: Decision): void {
     if (decision.endsTask) {
       this.#draft.endsTask = true;
@@ -296,13 +296,13 @@ export class InstanceUpdate {
     }
   }
 
-  /** Children that come with a move. */
+  /** Children that start with a move. */
   #addChildren(starts: readonly ChildStart[], version: number): void {
     this.#starts = [...this.#starts, ...starts.map((child) => named(child, `${version}`))];
     this.#draft.hasChildren = true;
   }
 
-  /** Children to start, or to tell of an end; undefined for most. */
+  /** Children to start, or to notify of an end; undefined for most. */
   get family(): FamilyUpdate | undefined {
     if (this.#starts.length === 0 && this.#runsOver.length === 0) return undefined;
     return { starts: this.#starts, runsOver: this.#runsOver };
@@ -327,20 +327,20 @@ export class InstanceUpdate {
     this.#draft.alarmed = true;
   }
 
-  /** Timers due up to this moment are dealt with by the decisions taken up. */
+  /** Timers due up to this moment are covered by the decisions. */
   settleTimers(asOfMs: number): void {
     this.#draft.settledMs = asOfMs;
     this.#draft.alarmed = true;
   }
 
-  /** What becomes of a callback; said again, the last word counts. */
+  /** Sets the outcome of a callback; the last one counts. */
   settleCallback(settled: Omit<SettledCallback, "instanceId">): void {
     this.#callbacks ??= new Map();
     this.#callbacks.set(settled.id, { ...settled, instanceId: this.instance.id });
     this.#draft.alarmed = true;
   }
 
-  /** How many callbacks that waited do so no more. One that is accepted long after it came has not. */
+  /** How many waiting callbacks were settled. One that is accepted long after it came had not waited. */
   get #settledCallbacks(): number {
     let count = 0;
     for (const { status, wasWaiting } of this.#callbacks?.values() ?? none)
@@ -348,17 +348,17 @@ export class InstanceUpdate {
     return count;
   }
 
-  /** The row is locked: what falls due before the commit comes after what is decided here. */
+  /** The row is locked: what falls due before the commit comes after these decisions. */
   markLocked(): void {
     this.#draft.lockedMs = this.row.now_ms;
   }
 
-  /** An event that was refused when its time came; `requestId` is the timer's, where it was one. */
+  /** An event that was refused at its time; `requestId` is the timer's, if any. */
   noteRefusal(detail: unknown, requestId = this.newId()): void {
     this.note("refused", detail, requestId);
   }
 
-  /** What became of a call that does not move the instance, for the history. */
+  /** The result of a call that does not move the instance, for the history. */
   note(what: "refused" | "asked", detail: unknown, requestId: string): void {
     this.#note({
       what,
@@ -398,7 +398,7 @@ export class InstanceUpdate {
     return this.#failureRows?.deadLetters ?? none;
   }
 
-  /** It has failed, and a recovery is to come. */
+  /** It has failed, and a recovery will follow. */
   get recovers(): boolean {
     return this.#failedMove !== undefined && this.#draft.step !== null;
   }
@@ -412,7 +412,7 @@ export class InstanceUpdate {
     return this.#draft.token !== null;
   }
 
-  /** The lanes in which work waits by this update. A step that was granted waits for nobody. */
+  /** The lanes in which this update puts work. A step that was granted waits for no worker. */
   get lanes(): readonly string[] {
     const lanes = this.#rows?.effects.map((effect) => effect.lane) ?? none;
     return this.#draft.step === null || this.granted !== undefined ? lanes : [...lanes, this.#draft.step.lane];

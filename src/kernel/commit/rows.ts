@@ -17,7 +17,7 @@ import type { NoteRow } from "../../store/tasks/attempts.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";
 import type { MoveOrigin, OutgoingMessage } from "../types/move-origin.ts";
 
-/** What a set of decisions writes beside their instances, the last move of each and its next step. */
+/** The rows that a set of decisions writes besides their instances, the last move of each and its next step. */
 export interface Rows {
   /** Moves before the last one of their instance. */
   readonly earlier: JournalRow[];
@@ -93,7 +93,7 @@ export function journalRow(
 
 const none: readonly never[] = [];
 
-/** The messages that come with a move. Throws `value_not_serializable`. */
+/** The messages of a move. Throws `value_not_serializable`. */
 export function messageRows(
   outgoing: readonly OutgoingMessage[] | undefined,
   lifecycle: LifecycleModel,
@@ -113,13 +113,13 @@ export function effectRows({ effects, instance }: Decision, newId: () => string)
   if (effects.length === 0) return none;
   const { id, version, visit, run } = instance;
   return effects.map(({ lane, ...about }) => {
-    // Storable, since the journal row is; and not held to its size, since it is a little more than the payload.
+    // Storable, since the journal row is; its size is not checked, since it is a little more than the payload.
     const workText = JSON.stringify({ ...about, version, run });
     return { id: newId(), instanceId: id, lane, priority: 0, visit, workText };
   });
 }
 
-/** The row of an instance as it stands after a move that was written at `atMs`. */
+/** The row of an instance after a move that was written at `atMs`. */
 export function rowAfter(
   row: InstanceRow,
   instance: InstanceModel,
@@ -139,7 +139,7 @@ export function rowAfter(
     run: instance.run,
     data: instance.data as Record<string, unknown>,
     deadline_ms: instance.deadlineAtMs,
-    next_due_ms: null, // Whoever writes next looks at the row's own.
+    next_due_ms: null, // The next writer reads the row's own value.
     alarms,
     failed_from: instance.failedFrom,
     failed_visit: instance.failedVisit,
@@ -178,7 +178,7 @@ export function earliest<By extends string>(
   return first;
 }
 
-/** A timer that comes with a move, as a row. */
+/** A timer of a move, as a row. */
 export function timerRow(instanceId: string, id: string, visit: number, timer: PlannedTimer): TimerRow {
   return {
     instanceId,

@@ -10,7 +10,7 @@ import type { TimerRow } from "../../store/move/timers.ts";
 import { childOutcomeOf } from "../family/child-outcome.ts";
 import { earliest, noMove, shelfOf } from "./rows.ts";
 
-/** What the decisions of an update add up to, besides the instance that they leave. */
+/** The sum of an update's decisions, besides the instance itself. */
 export interface UpdateDraft {
   journal: readonly JournalRow[];
   timers: readonly TimerRow[];
@@ -19,7 +19,7 @@ export interface UpdateDraft {
   leaves: boolean;
   endsTask: boolean;
   endsRun: boolean;
-  /** The data as the decisions so far leave it; null while it is as it was read. */
+  /** The data after the decisions so far; null if unchanged. */
   dataText: string | null;
   /** The token of the lease under which a worker reports. */
   token: number | null;
@@ -31,7 +31,7 @@ export interface UpdateDraft {
   alarmed: boolean;
   deadlineAfterMs: number | null;
   hasChildren: boolean;
-  /** Its recovery is given up. */
+  /** Its recovery has failed permanently. */
   abandoned: boolean;
 }
 
@@ -57,7 +57,7 @@ export function newDraft(row: InstanceRow): UpdateDraft {
   };
 }
 
-/** An instance as it was read, as the decisions leave it, and what else they change. */
+/** An instance as it was read and as the decisions change it, with their other effects. */
 export interface Drafted {
   readonly lifecycle: LifecycleModel;
   readonly row: InstanceRow;
@@ -66,7 +66,7 @@ export interface Drafted {
   /** The event of the last decision. */
   readonly lastEvent: string | undefined;
   readonly settledCallbacks: number;
-  /** What it failed of, as JSON; null if that does not change. */
+  /** Its failure, as JSON; null if unchanged. */
   readonly failureText: string | null;
 }
 
@@ -113,8 +113,8 @@ export function movedInstance(of: Drafted): MovedInstance {
 }
 
 /**
- * The instances to check for joins and questions: the parent, if its child has ended; the instance itself, if it has entered a
- * join, asks, no longer asks, or has gone on without the join that was to handle failed children.
+ * The instances to check for joins and questions: the parent, if its child has ended; the instance itself, if it has
+ * entered a join, asks, no longer asks, or has continued without the join that was to handle failed children.
  */
 export function checksOf(of: Drafted): readonly CheckRow[] {
   const { row, draft } = of;

@@ -10,7 +10,7 @@ import { sweep } from "../move/sweep.ts";
 import { deliverAnswers, type PlannedQuestions, syncQuestions } from "./questions.ts";
 import { reportUnjoinedFailures } from "./unjoined-failures.ts";
 
-/** What a look at parents did, and what stood in its way. */
+/** The result of a round over parents, with its errors. */
 export interface CheckedParents {
   readonly joined: number;
   /** Checks that were made. */
@@ -19,9 +19,9 @@ export interface CheckedParents {
 }
 
 /**
- * Looks at the parents that checks wait for: when the children of one in a join have ended, it is told; one that asks has
- * its question put, and is told the answer. A check goes when it was made; one that came while its parent was looked at has an id of its own and is made next. Any number of
- * processes may look at once: the parent is moved by one of them.
+ * Processes the parents with open checks: a join is notified when its children have ended; a state that asks gets its
+ * question started, and receives the answer. A completed check is deleted; one that was added meanwhile has an id of
+ * its own and is next. Any number of processes may do this at once: one of them moves the parent.
  */
 export async function checkParents(kernel: Kernel, pageSize: number): Promise<CheckedParents> {
   const lifecycles = [...kernel.lifecycles.keys()];
@@ -32,7 +32,7 @@ export async function checkParents(kernel: Kernel, pageSize: number): Promise<Ch
     const checks = await readChecks(kernel.db, { lifecycles, afterId, limit: pageSize });
     if (checks.length === 0) return { joined, made: done, failures };
     if (kernel.faults !== undefined) await kernel.faults.at("check.read");
-    // Read after the checks, and so with the ends that they tell of.
+    // Read after the checks, and so with the ended children that they are about.
     const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
     const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
     const ours = rows.filter((row) => !newer.has(row.id));
@@ -40,7 +40,7 @@ export async function checkParents(kernel: Kernel, pageSize: number): Promise<Ch
     const planned: PlannedQuestions = new Map();
     const swept = await sweep(kernel, ours, async (db, updates) => {
       await applyDueFirst(db, updates);
-      // An event that threw is retried by its timer: a check must not try it once more, out of turn.
+      // An event that threw is retried by its timer: a check must not retry it, too.
       const retrying = await retryingOwnEvents(db, updates);
       const others = updates.filter((update) => !retrying.has(update));
       await checkJoins(db, others, busy);
@@ -67,15 +67,15 @@ export async function checkParents(kernel: Kernel, pageSize: number): Promise<Ch
   }
 }
 
-/** Whether instances of its lifecycle ask anybody. */
+/** Whether its lifecycle has states that ask. */
 function asks(kernel: Kernel, row: InstanceRow): boolean {
   return [...lifecycleOf(kernel, row).states.values()].some((state) => state.kind === "ask");
 }
 
 /**
- * The children of those that are in a join, once what is due has happened. Who has sent something that is still on its way
- * is looked at when it has arrived: a child that was told to try again must not be counted for what it was before. So is
- * one whose move into the join has an `after` that is still to run, since that may start and tell children.
+ * The children of those that are in a join, after what is due was applied. A parent with an undelivered event is
+ * checked again after the delivery: a child that was told to retry must not be counted by its earlier outcome. So is
+ * one whose move into the join has an `after` that has not run, since that may start and notify children.
  */
 async function checkJoins(db: Executor, updates: readonly InstanceUpdate[], busy: Set<string>): Promise<void> {
   const joining = updates.filter((update) => update.error === undefined && policyOf(update) !== undefined);
@@ -112,7 +112,7 @@ function failedChild({
   return cleanText(`child ${name} failed in ${state}: ${why}`, 2_000);
 }
 
-/** What a parent is told, if anything. */
+/** The event for a parent, if any. */
 function eventOf(policy: "fail" | "count" | "wait", standing: JoinStatus) {
   const { failed_lifecycle: lifecycle, failed_id: id, failed_key: key } = standing;
   if (policy === "fail" && lifecycle !== null && id !== null) {

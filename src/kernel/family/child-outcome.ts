@@ -2,8 +2,8 @@ import type { InstanceModel } from "../../definition/decide/instance.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 
 /**
- * How an instance has ended as its parent counts it; null while it may still go on by itself. One that has failed goes on
- * as long as a recovery is to come.
+ * The outcome of an instance as its parent counts it; null while it may still continue by itself. One that has failed
+ * is open while a recovery will follow.
  */
 export function childOutcomeOf(
   lifecycle: LifecycleModel,

@@ -13,7 +13,7 @@ export function runOf(task: ClaimedTask): Run {
   return { id: task.row.id, run: task.work?.run ?? task.row.run };
 }
 
-/** Checks a child's data and key. Throws what the step has to mend; nothing is written then. */
+/** Checks a child's data and key. Throws errors that the step has to fix; nothing is written then. */
 export function planChild(
   kernel: Kernel,
   task: ClaimedTask,
@@ -53,7 +53,7 @@ function childOptions(given: unknown = {}): { key: string | null; data: unknown 
   };
 }
 
-/** The children of a task's run, as they are now. */
+/** The current children of a task's run. */
 export async function childrenOf(kernel: Kernel, task: ClaimedTask, lifecycle: unknown): Promise<ChildRow[]> {
   const run = runOf(task);
   const rows =

@@ -20,8 +20,8 @@ const batchSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Sends what deliveries carry, letters of all of them together. A letter's id marks the move that it makes, and the mark
- * is looked for before every decision: however often a delivery is begun, by however many workers, it arrives once.
+ * Sends the events of deliveries, all of them together. The id of an event marks the move that it makes, and is
+ * searched for before every decision: however often a delivery is repeated, by any number of workers, it arrives once.
  */
 export async function deliver(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   for (const pending of batch) {
@@ -63,7 +63,7 @@ async function sendBatch(
   }
 }
 
-/** Callbacks that were given up are tried again; what becomes of them is told in their own rows. */
+/** Refused callbacks are retried; their outcome is in their own rows. */
 async function retry(kernel: Kernel, events: readonly AddressedEvent[]): Promise<void> {
   const returned = events.filter(({ outgoing }) => outgoing.callback !== undefined);
   if (returned.length === 0) return;
@@ -130,7 +130,10 @@ async function findChildren(kernel: Kernel, events: readonly AddressedEvent[]): 
   return new Map((await readChildIds(kernel.db, named)).map((one) => [one.letter_id, one.child_id]));
 }
 
-/** Tells the open children of a run that it is over, page by page; those whose lifecycle has no word for it go on. */
+/**
+ * Notifies the open children of a run that it has ended, page by page; those whose lifecycle has no `onParentEnd`
+ * continue.
+ */
 async function notifyOpenChildren(kernel: Kernel, pending: PendingReport): Promise<void> {
   const { task } = pending.report;
   const { lifecycle, row, lease } = task;
@@ -152,7 +155,7 @@ async function notifyOpenChildren(kernel: Kernel, pending: PendingReport): Promi
 
 const mostShown = 50;
 
-/** A delivery's end as the sender's history tells it; undefined when all of it arrived. */
+/** The result of a delivery for the sender's history; undefined if everything arrived. */
 export function deliveryRecord(delivered: Delivered): { what: "failed" | "refused"; detailText: string } | undefined {
   const { refused, undelivered } = delivered;
   if (refused.length === 0 && undelivered.length === 0) return undefined;
@@ -170,7 +173,7 @@ export function deliveryRecord(delivered: Delivered): { what: "failed" | "refuse
   return { what: undelivered.length > 0 ? "failed" : "refused", detailText: JSON.stringify(detail) };
 }
 
-/** What was refused, for the histories of those who refused it. */
+/** Refused events, for the histories of the refusing instances. */
 export function refusedEvents({ lease, report, delivered }: PendingReport): RefusedEvent[] {
   const { row } = report.task;
   return delivered!.refused.map(({ outgoing, instance, blockers }) => ({
@@ -181,7 +184,7 @@ export function refusedEvents({ lease, report, delivered }: PendingReport): Refu
   }));
 }
 
-/** What can never arrive, for a person to decide; nothing when all of it arrived or was refused. */
+/** Events that can never arrive, for a person to decide; nothing if all arrived or were refused. */
 export function undeliveredDeadLetter(kernel: Kernel, { report, delivered }: PendingReport): DeadLetterRow[] {
   const [first] = delivered!.undelivered;
   if (first === undefined) return [];

@@ -11,7 +11,10 @@ import { type Kernel, knownLifecycle } from "../kernel.ts";
 import { refOf } from "../refs.ts";
 import type { Delivery, OutgoingEvent, PlannedSend } from "../types/delivery.ts";
 
-/** Checks what can be checked before the instance is known. Throws what the step has to mend; nothing is sent then. */
+/**
+ * Checks what can be checked before the instance is known. Throws errors that the step has to fix; nothing is sent
+ * then.
+ */
 export function planSend(
   kernel: Kernel,
   sender: string,
@@ -104,7 +107,7 @@ function byAddress(sends: readonly PlannedSend[]): Map<string, PlannedSend[]> {
   return addresses;
 }
 
-/** The task that tells the open children of a run, those of one lifecycle, that it is over. */
+/** The task that notifies the open children of a run, of one lifecycle, that it has ended. */
 export function parentEndRow(
   run: { readonly id: string; readonly run: number; readonly visit: number },
   children: Pick<LifecycleModel, "name" | "version">,

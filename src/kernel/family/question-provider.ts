@@ -2,15 +2,15 @@ import type { Asked } from "../../definition/decide/question.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Executor } from "../../store/port/db.ts";
 
-/** Who answers for a kind of asking state, such as people in a queue. A question is a child of the instance that asks. */
+/** Answers for a kind of asking state, such as people in a queue. A question is a child of the instance that asks. */
 export interface QuestionProvider {
-  /** What questions live through. */
+  /** The lifecycles of its questions. */
   readonly lifecycles: readonly LifecycleModel[];
-  /** The event that takes back a question whose asker has gone on. */
+  /** The event that withdraws a question whose asking instance has moved on. */
   readonly cancelEvent: string;
-  /** The question itself, which lives through one of them. */
+  /** The question itself, an instance of one of these lifecycles. */
   question(asked: Asked, shown: unknown, asking: { readonly id: string; readonly key: string | null }): Question;
-  /** What became of questions, by their ids; those that are still open are not told of. */
+  /** The answers of questions, by their ids; open ones are left out. */
   answers(db: Executor, questions: readonly string[]): Promise<ReadonlyMap<string, QuestionAnswer>>;
 }
 
@@ -20,14 +20,14 @@ interface Question {
   readonly data: unknown;
 }
 
-/** What an instance is told that has asked. */
+/** The event for an instance that has asked. */
 export interface QuestionAnswer {
   readonly event: "answered" | "unanswered";
   readonly payload: unknown;
   readonly reason: string | null;
 }
 
-/** The askers of a process, by who is asked. */
+/** The question providers of a process, by kind. */
 export interface QuestionProviders {
   readonly queue?: QuestionProvider;
   readonly crowd?: QuestionProvider;

@@ -20,7 +20,7 @@ function nameOfQuestion({ visit }: { readonly visit: number }): string {
   return `?${visit}`;
 }
 
-/** A question that is ready to be asked, and the version of the instance that asks it. */
+/** A planned question, and the version of the instance that asks it. */
 interface PlannedQuestion {
   readonly version: number;
   readonly child: PlannedStart;
@@ -30,8 +30,8 @@ interface PlannedQuestion {
 export type PlannedQuestions = Map<string, PlannedQuestion>;
 
 /**
- * Sends answers to the instances that asked for them. Questions that are still missing are planned into `planned`; an instance
- * whose question cannot be planned is failed, since nobody would ever answer it.
+ * Sends answers to the instances that asked for them. Missing questions are planned into `planned`; an instance whose
+ * question cannot be planned is failed, since it would never get an answer.
  */
 export async function deliverAnswers(
   kernel: Kernel,
@@ -86,8 +86,8 @@ function failWith(update: InstanceUpdate, thrown: unknown): void {
 }
 
 /**
- * Starts the planned questions of these instances where they are missing, and closes those whose instance has gone on. Returns
- * the instances that have to be checked once more. However often it is done, a visit asks once.
+ * Starts the planned questions of these instances where they are missing, and closes those whose instance has moved on.
+ * Returns the instances that must be checked again. A visit asks once, however often this is repeated.
  */
 export async function syncQuestions(
   kernel: Kernel,
@@ -119,7 +119,7 @@ export async function syncQuestions(
 
 /** What `syncQuestions` left undone. */
 interface SyncedQuestions {
-  /** Instances that have to be checked once more. */
+  /** Instances that must be checked again. */
   readonly again: ReadonlySet<string>;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
@@ -182,7 +182,10 @@ function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: Questi
   );
 }
 
-/** The question of an instance, as the child that is started for it. Throws what the `sample` or the `order` of the queue throws. */
+/**
+ * The question of an instance, as the child that is started for it. Throws the errors of the queue's `sample` and
+ * `order`.
+ */
 function plan(kernel: Kernel, { lifecycle, instance, row }: InstanceUpdate): PlannedStart {
   const asked = askedBy(lifecycle, instance)!;
   const provider = providerOf(kernel.questionProviders, asked)!;

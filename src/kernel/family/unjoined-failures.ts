@@ -10,10 +10,10 @@ import { type SweepResult, sweep } from "../move/sweep.ts";
 const pageSize = 500;
 
 /**
- * Reports failed children that were left to parents which then went on without the join that was to deal with them: by a
- * timeout, or by another way to their end. Each gets the dead letter and the alert that it would have had without a parent.
- * A parent that was discarded or restarted was decided about by somebody, with its children. Gives back the parents that
- * are to be looked at again.
+ * Reports failed children that were left to parents which then continued without the join that was to handle them: by a
+ * timeout, or by another way to their end. Each gets the dead letter and the alert that it would have had without a
+ * parent. A parent that was discarded or restarted was decided by a person, with its children. Returns the parents that
+ * must be checked again.
  */
 export async function reportUnjoinedFailures(
   kernel: Kernel,
@@ -57,7 +57,7 @@ function shapeOnce(lifecycle: LifecycleModel): Shape {
 function report(update: InstanceUpdate, attempts: number): void {
   const { instance, lifecycle, row } = update;
   const { failure } = row;
-  // Somebody has taken it up again meanwhile.
+  // It was recovered meanwhile.
   if (failure === null || (instance.outcome === null && instance.state !== failed)) return;
   update.reportFailure({
     id: update.newId(),

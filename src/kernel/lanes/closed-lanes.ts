@@ -7,7 +7,7 @@ export interface LaneClosedReason {
   readonly by: "pause" | "breaker";
   readonly sinceMs: number;
   readonly reason: string;
-  /** Who closed it, as the caller said. */
+  /** The actor of the pause. */
   readonly actor: string | null;
 }
 
@@ -15,8 +15,8 @@ export interface LaneClosedReason {
 export const closedLanesTopic = "closures";
 
 /**
- * Which of these lanes are closed, and why. Every worker asks before it claims, if it has not asked for half a second:
- * whatever else is to close lanes is asked here. How breakers stand is known from the last look at them.
+ * Which of these lanes are closed, and why. Every worker calls this before it claims, if half a second has passed: all
+ * reasons to close lanes belong here. The states of breakers are those of the last read.
  */
 export async function readClosedLanes(
   kernel: Kernel,

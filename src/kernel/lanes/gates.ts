@@ -7,8 +7,8 @@ import { currentLaneName } from "./lanes.ts";
 export type Gate = GateRow;
 
 /**
- * The gates that stand before these lanes, as the definitions of this process say, and as `mostOf` says of a breaker's
- * lanes: how many of one state may run at once, if that is to be held back.
+ * The gates of these lanes, by the definitions of this process, and by `mostOf` for the lanes of a breaker: the limit
+ * of concurrent steps of one state, if there is one.
  */
 export function gatesOf(
   kernel: Kernel,
@@ -39,17 +39,17 @@ export function gatesOf(
   return [...gates.values()];
 }
 
-/** The same for a probe: before lanes that have no gate of their own stands one that lets any number through. */
+/** The same for a probe: lanes without a gate of their own get one without a limit. */
 export function probeGates(kernel: Kernel, lanes: readonly string[]): Gate[] {
   return gatesOf(kernel, lanes, () => 2 ** 31 - 1);
 }
 
-/** How those gates stand that have something ready behind them. */
+/** The states of those gates that have ready tasks behind them. */
 export function readGateViews(kernel: Kernel, gates: readonly Gate[]): Promise<GateView[]> {
   return readGates(kernel.db, gates);
 }
 
-/** Forgets beginnings that no rate asks about any more. */
+/** Deletes starts that no rate counts any more. */
 export async function tidyGates(kernel: Kernel, lanes: readonly string[]): Promise<void> {
   const rated = gatesOf(kernel, lanes).filter((gate) => gate.rate !== null);
   if (rated.length > 0) await pruneBegun(kernel.db, rated);

@@ -40,7 +40,7 @@ export function workingStates({ states, recovery, builtIns }: LifecycleModel): s
   return recovery !== undefined && builtIns ? [...working, failed] : working;
 }
 
-/** What a lane is for, by the names of today: of which lifecycle, and of which part of it. */
+/** The lifecycle and the part of a lane, by current names. */
 export function currentLaneName(kernel: Kernel, lane: string): LaneName {
   const { lifecycle, version, part } = readLane(lane)!;
   const known = kernel.lifecycles.get(lifecycle);
@@ -49,8 +49,8 @@ export function currentLaneName(kernel: Kernel, lane: string): LaneName {
 }
 
 /**
- * Which lanes a worker is for, by what it was told: `essay` for all of a lifecycle, `essay/grading` for a state,
- * `essay:after` for its after-effects, `essay:send` for what other instances send to it. Refuses a name that nothing has.
+ * The lanes of a worker, from its `lanes` option: `essay` for all of a lifecycle, `essay/grading` for a state,
+ * `essay:after` for its after-effects, `essay:send` for events to other instances. Refuses unknown names.
  */
 export function laneFilter(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
   if (only === undefined) return () => true;

@@ -15,7 +15,7 @@ export interface Lane {
   readonly version: number;
   /** Null for after-effects and for letters. */
   readonly state: string | null;
-  /** How many tasks are ready, wait for their time, and run. Beyond 100,000 nobody counts. */
+  /** How many tasks are ready, scheduled, and running, counted up to 100,000. */
   readonly ready: number;
   readonly scheduled: number;
   readonly running: number;
@@ -38,8 +38,8 @@ export interface ClosedLane {
 const mostCounted = 100_000;
 
 /**
- * Every lane of the definitions of this process; those of their other versions, and of letters, that hold something. Those of
- * Pawl's own lifecycles are left out while they are empty and open, unless they are asked for.
+ * Every lane of the definitions of this process; those of other versions, and of deliveries, if they contain tasks.
+ * Those of Pawl's own lifecycles are left out while they are empty and open, unless they are requested.
  */
 export async function listLanes(kernel: Kernel, { internal }: { readonly internal: boolean }): Promise<Lane[]> {
   const known = await readDefinitions(kernel.db, [...kernel.lifecycles.keys()]);

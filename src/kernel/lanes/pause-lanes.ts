@@ -5,14 +5,14 @@ import type { Kernel } from "../kernel.ts";
 import { closedLanesTopic } from "./closed-lanes.ts";
 import { workingStates } from "./lanes.ts";
 
-/** Which lanes are meant: all of a lifecycle, those of one state, or those of its after-effects; of every version. */
+/** Selects lanes: all of a lifecycle, those of one state, or those of its after-effects; of every version. */
 export interface LaneSelection {
   readonly lifecycle: LifecycleModel;
   readonly state: string | undefined;
   readonly effects: boolean;
 }
 
-/** Closes lanes: from now on nothing is claimed from them, and what runs is let finish. */
+/** Pauses lanes: nothing more is claimed from them, and running tasks may finish. */
 export async function pauseLanes(
   kernel: Kernel,
   meant: LaneSelection,
@@ -24,7 +24,7 @@ export async function pauseLanes(
   return pause;
 }
 
-/** Opens lanes again; tells whether any was closed. A lifecycle is opened with all its parts. */
+/** Resumes lanes; returns whether any was paused. A lifecycle is resumed with all its parts. */
 export async function resumeLanes(
   kernel: Kernel,
   meant: LaneSelection,
@@ -48,7 +48,7 @@ function partOf({ lifecycle, state, effects }: LaneSelection): string {
     throw new PawlError("option_invalid", "Give `state` or `effects`, not both: effects belong to no state.");
   if (effects) return ":after";
   if (state === undefined) return "";
-  // A job has one lane: whichever way it is named, the same is meant.
+  // A job has one lane, which both of its names select.
   const working = workingStates(lifecycle);
   if (working.includes(state)) return lifecycle.job ? "" : `/${state}`;
   throw new PawlError(

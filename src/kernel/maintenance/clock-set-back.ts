@@ -11,21 +11,22 @@ import type { Tx } from "../../store/port/db.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";
 import { raiseAlertIn } from "../recovery/alerts.ts";
 
-/** A clock that is set back by less is left to catch up. */
+/** A clock that was set back by less than this will catch up by itself. */
 const toleranceMs = 60_000;
 
-/** What was written while the clock was ahead, and what became of it. */
+/** What was written while the clock was ahead, and what was corrected. */
 interface Corrected {
   readonly retries: number;
   readonly leases: number;
   readonly pauses: number;
-  /** Instances whose timers were left alone. */
+  /** Instances whose timers were not changed. */
   readonly waiting: number;
 }
 
 /**
- * Notes the database's time. When its clock is behind a time that was seen before, it was set back: then Pawl's own retries,
- * pauses and leases do not wait for the time in between, and an alert names what does (ADR 0023). Tells whether it was.
+ * Stores the database's time. If its clock is behind an earlier reading, it was set back: then Pawl's own retries,
+ * pauses and leases do not wait for the time in between, and an alert lists what does (ADR 0023). Returns whether it
+ * was.
  */
 export async function watchClock(kernel: Kernel): Promise<boolean> {
   const seen = await noteTime(kernel.db);

@@ -3,8 +3,8 @@ import type { Kernel } from "../kernel.ts";
 import { sendAll } from "../move/send.ts";
 
 /**
- * Discards failed children that were left to parents which are about to be deleted. Such a child has no dead letter of its
- * own: without its parent it would stay failed, and nothing would report it.
+ * Discards failed children that were left to parents which are about to be deleted. Such a child has no dead letter of
+ * its own: without its parent it would stay failed, and nothing would report it.
  */
 export async function discardLeftChildren(kernel: Kernel, look: PruneBatch): Promise<void> {
   const children = await readLeftChildren(kernel.db, look);

@@ -4,8 +4,8 @@ import type { Kernel } from "../kernel.ts";
 const noPlace = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Does something of which one process has the turn, unless another one has it; gives back how much was done.
- * The next turn comes at once when that was anything, else after `restMs`. Whoever has the turn and dies loses it after `heldMs`.
+ * Runs a duty that one process has at a time, if it is free and due; returns how much was done. The next turn is due at
+ * once if that was anything, otherwise after `restMs`. A process that dies loses its turn after `heldMs`.
  */
 export async function inTurn(
   kernel: Kernel,

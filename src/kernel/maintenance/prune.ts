@@ -5,21 +5,21 @@ import { commitRemoval } from "../commit/commit-removal.ts";
 import type { Kernel } from "../kernel.ts";
 import { discardLeftChildren } from "./discard-left-children.ts";
 
-/** What a round of pruning did. */
+/** The result of a round of pruning. */
 export interface Pruned {
   readonly removed: number;
-  /** A batch was full: more may be there to be looked at. */
+  /** A batch was full: there may be more to scan. */
   readonly more: boolean;
 }
 
 export interface PruneOptions {
-  /** Dead letters are archived before they go: until then, the instances that they are about stay. */
+  /** Dead letters are archived before they are deleted: until then, their instances stay. */
   readonly keepsLetters?: boolean;
 }
 
 const batchSize = 500;
 const firstId = "00000000-0000-0000-0000-000000000000";
-/** Whoever has the turn and dies loses it after so long. */
+/** A process that dies loses its turn after this time. */
 const heldMs = 60_000;
 /** Ids made in haste run ahead of the time a little. */
 const slackMs = 60_000;
@@ -32,15 +32,15 @@ interface RetainedState extends Ended {
 }
 
 /**
- * One batch for each state in which instances of this process end: those past their retention are deleted. Processes take
- * turns, and each goes on where the last one stopped, so that instances which must stay hold up nobody behind them.
+ * One batch for each final state of this process: instances past their retention are deleted. Processes take turns, and
+ * each continues where the last one stopped, so that instances which must stay block none behind them.
  */
 export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptions = {}): Promise<Pruned> {
   let [removed, more] = [0, false];
   for (const kept of await keptEnds(kernel)) {
     const place = await takeSweep(kernel.db, kept, heldMs);
     if (place === undefined) continue;
-    // What began later cannot have been closed for long enough. The database looks at each by its own clock.
+    // Later instances cannot have been closed for long enough. The database checks each by its own clock.
     const before = firstIdAt(kernel.clock.nowMs() - kept.keepMs + slackMs);
     const look = { lifecycle: kept.lifecycle, state: kept.state, after: place, before, limit: batchSize };
     await discardLeftChildren(kernel, look);

@@ -4,7 +4,7 @@ import type { Kernel } from "../kernel.ts";
 const enough = 1_000;
 const most = 20_000;
 
-/** Keeps small what every move adds to and nobody needs in full: the deltas of the counts per state. */
+/** Sums the deltas of the counts by state, which every move adds to, so that they stay few. */
 export function rollUpStateCounts(kernel: Kernel): Promise<number> {
   return rollUpCounts(kernel.db, enough, most);
 }

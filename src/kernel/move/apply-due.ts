@@ -13,10 +13,10 @@ import { matchCallbacks } from "./match-callbacks.ts";
 const byPawl: MoveOrigin = { source: "pawl", requestId: null, lease: null };
 
 /**
- * What is due comes first: before the event at hand is decided, an instance catches up with a new name of its state, with
- * its overdue timers and with the callbacks that came for it, each by its time, so that no outcome depends on when a
- * sweeper ran. One statement for all, and only if the rows say that there is something. An event whose guard or hook throws
- * is retried by its own policy and keeps no other event from the instance.
+ * What is due comes first: before the current event is decided, an instance gets the new name of its state, its overdue
+ * timers and its callbacks, each by its time, so that no outcome depends on when a sweep ran. One statement for all,
+ * and only if the rows show that something is due. An event whose guard or hook throws is retried by its own policy and
+ * blocks no other event of the instance.
  */
 export async function applyDueFirst(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
   for (const update of updates) applyRename(update);
@@ -30,14 +30,14 @@ export async function applyDueFirst(db: Executor, updates: readonly InstanceUpda
     if (!timers.has(id) && !callbacks.has(id)) continue;
     update.decide(() => {
       if (timers.has(id)) update.settleTimers(update.row.now_ms);
-      // What came before it has to happen before it.
+      // Earlier events have to be applied first.
       if (timers.has(id) && update.matching === "passing") update.matching = "due";
       applyInOrder(update, timers.get(id) ?? [], callbacks.get(id) ?? []);
     });
   }
 }
 
-/** The same for whoever has nothing else to do than to look at callbacks. */
+/** The same for a round that only matches callbacks. */
 export async function applyWaitingCallbacks(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
   for (const update of updates) update.matching = "looking";
   await applyDueFirst(db, updates);
@@ -78,7 +78,7 @@ export function applyRename(update: InstanceUpdate): void {
   });
 }
 
-/** By their time, and at a tie the callback first: what came at the last moment came in time. */
+/** By time, and at a tie the callback first: a callback at the last moment came in time. */
 function applyInOrder(
   update: InstanceUpdate,
   timers: readonly DueTimer[],
@@ -176,8 +176,8 @@ function sendTimerEvent(update: InstanceUpdate, timer: DueTimer): void {
 }
 
 /**
- * Notes an event that was refused when its time came. If it belonged to the visit, the instance may now wait for ever: then
- * people are alerted, unless a deadline is still to come or a step runs.
+ * Records an event that was refused at its time. If it belonged to the visit, the instance may now wait for ever: then
+ * an alert is raised, unless a deadline will follow or a step runs.
  */
 function noteRefusedTimer(
   update: InstanceUpdate,

@@ -4,7 +4,7 @@ import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { isRecover, recoverNow } from "../recovery/recover.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 
-/** Lets an event happen to an instance: its decision is taken up, or what stands in the way is given back. */
+/** Applies an event to an instance: adds its decision to the update, or returns why it is refused. */
 export function applyEvent(update: InstanceUpdate, event: LifecycleEvent, origin: MoveOrigin): Refusal | undefined {
   const { lifecycle, instance, row } = update;
   if (isRecover(lifecycle, event.name) && event.payload === undefined) return recoverNow(update, event, origin);

@@ -8,13 +8,13 @@ import { describeError } from "../tasks/attempt-failure.ts";
 import { deadLetterOfEvent, eventFailed } from "./failed-events.ts";
 
 /**
- * The guard, `set` or `before` hook of a stored callback threw. The callback is retried by the standard policy, and in the
- * end refused with a dead letter, which can be requeued. Each failure is noted in the history.
+ * The guard, `set` or `before` hook of a stored callback threw. The callback is retried by the standard policy, and in
+ * the end refused with a dead letter, which can be requeued. Each failure is noted in the history.
  */
 export function failCallback(update: InstanceUpdate, callback: WaitingCallback, thrown: unknown): void {
   const { id, event } = callback;
   const attempt = callback.attempts + 1;
-  // A requeue grants the whole budget again; the count goes on, since it identifies the failures in the history.
+  // A requeue grants all attempts again; the count continues, since it identifies the failures in the history.
   const ofBudget = (callback.attempts % standardRetry.maxAttempts) + 1;
   const retryAfterMs = nextAttemptMs(standardRetry, ofBudget, Math.random()) ?? null;
   const error = describeError(thrown);
@@ -40,5 +40,5 @@ export function failCallback(update: InstanceUpdate, callback: WaitingCallback, 
   });
 }
 
-/** What is said of a callback that goes on waiting. */
+/** The status of a callback that keeps waiting. */
 export const stillWaiting = { status: "waiting", accepted: true } as const satisfies Partial<SettledCallback>;

@@ -12,12 +12,12 @@ import { describeError } from "../tasks/attempt-failure.ts";
 import type { Delivery, OutgoingEvent } from "../types/delivery.ts";
 import { HookOfTimerError } from "./hooks.ts";
 
-/** Why an event that is sent by a timer or a release, or came as a callback, ended as a dead letter. */
+/** Why an event of a timer, a release or a callback ended as a dead letter. */
 export const eventFailed = "event_failed";
 
 /**
- * An event that was due threw. It must not keep other events from its instance, so its timer is set back by the standard
- * retry policy, and in the end it becomes a dead letter. Each failure is noted in the history.
+ * A due event threw. It must not block other events of its instance, so its timer is delayed by the standard retry
+ * policy, and in the end it becomes a dead letter. Each failure is noted in the history.
  */
 export function failEvent(update: InstanceUpdate, timer: DueTimer, thrown: unknown): void {
   const attempt = timer.attempts + 1;
@@ -52,7 +52,7 @@ function originOf(timer: DueTimer) {
   return isOwn(timer) ? { source: "pawl", visit: timer.visit } : { source: timer.kind };
 }
 
-/** The dead letter of an event that an instance was to get and did not. A requeue delivers the event once more. */
+/** The dead letter of an event that was not applied. A requeue delivers the event again. */
 export function deadLetterOfEvent(
   { instance, lifecycle }: InstanceUpdate,
   event: Pick<OutgoingEvent, "id" | "event" | "payload" | "callback">,
@@ -79,7 +79,7 @@ export function deadLetterOfEvent(
 /** Logs what failed, once that is written. */
 export function logFailedEvents(kernel: Kernel, { failedEvents, lifecycle, instance }: InstanceUpdate): void {
   for (const { event, attempt, retryAfterMs, thrown } of failedEvents) {
-    // What is given up has an alert, which is logged with it.
+    // A permanent failure has an alert, which is logged with it.
     if (retryAfterMs === null) continue;
     const fields = { lifecycle: lifecycle.name, instance: instance.id, event, attempt, retryAfterMs };
     const message = `Event \`${event}\` of \`${lifecycle.name}\` was due and failed; it is retried: ${cleanText(messageOf(thrown), 500)}`;

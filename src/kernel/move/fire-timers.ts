@@ -3,7 +3,7 @@ import { isNewer, type Kernel } from "../kernel.ts";
 import { applyDueFirst } from "./apply-due.ts";
 import { sweep } from "./sweep.ts";
 
-/** What a round of firing did, and what stood in its way. */
+/** The result of a round of firing, with its errors. */
 export interface FiredTimers {
   readonly fired: number;
   /** Instances that a newer definition has moved: a process that has it fires them. */
@@ -14,8 +14,8 @@ export interface FiredTimers {
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Sends what is due to all instances that have something due, page by page: one that cannot be moved does not hold up
- * those behind it. The same "due comes first" as in every call, so it does not matter who comes first.
+ * Fires due timers of all instances, page by page: one that cannot be moved does not block those behind it. The same
+ * "due comes first" as in every call, so the order of processes does not matter.
  */
 export async function fireTimers(kernel: Kernel, pageSize: number): Promise<FiredTimers> {
   const lifecycles = [...kernel.lifecycles.keys()];
@@ -40,7 +40,7 @@ export async function fireTimers(kernel: Kernel, pageSize: number): Promise<Fire
   }
 }
 
-/** Sends what is due to these instances. */
+/** Fires due timers of these instances. */
 export async function fireTimersOf(kernel: Kernel, ids: readonly string[]): Promise<FiredTimers> {
   const rows = await readInstances(kernel.db, ids);
   const ours = rows.filter((row) => !isNewer(kernel, row));

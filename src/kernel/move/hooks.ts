@@ -6,7 +6,7 @@ import type { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
 import { settleWithin } from "../time-limit.ts";
 
-/** The `before` hook of an event that was due, or of a callback, threw: that fails, and not the call that came after it. */
+/** The `before` hook of a due event, or of a callback, threw: that fails, and not the call that came after it. */
 export class HookOfTimerError extends Error {
   readonly timerId: string;
 
@@ -16,7 +16,10 @@ export class HookOfTimerError extends Error {
   }
 }
 
-/** Runs the `before` hooks of decisions inside their transaction. A throw leaves nothing behind: whoever holds the transaction rolls it back. */
+/**
+ * Runs the `before` hooks of decisions inside their transaction. A throw leaves nothing behind: the owner of the
+ * transaction rolls it back.
+ */
 export async function runHooks(kernel: Kernel, tx: Tx, updates: readonly InstanceUpdate[]): Promise<void> {
   for (const update of updates) {
     for (const decision of update.hooked) {
@@ -28,7 +31,7 @@ export async function runHooks(kernel: Kernel, tx: Tx, updates: readonly Instanc
           ),
         );
       } catch (thrown) {
-        // A lost connection or a busy database is no fault of the hook, and may be gone at the next try.
+        // A lost connection or a busy database is not the hook's fault, and may be gone at the next try.
         if (isPawlError(thrown) && thrown.fault === "environment") throw thrown;
         const error = new PawlError(
           "hook_failed",
@@ -42,7 +45,7 @@ export async function runHooks(kernel: Kernel, tx: Tx, updates: readonly Instanc
   }
 }
 
-/** A hook of the update moved its instance, in the transaction that holds its lock: what was decided cannot be written. */
+/** A hook of the update moved its instance, in the transaction that holds its lock: the decision cannot be written. */
 export function movedInHook(update: InstanceUpdate): Error {
   const message = `Instance ${update.instance.id} was moved inside the hook that is moving it; a hook moves other instances only.`;
   return ofTimer(update, update.hooked.at(-1), new PawlError("hook_failed", message));

@@ -14,9 +14,9 @@ import { failCallback, stillWaiting } from "./failed-callbacks.ts";
 type Settled = Pick<SettledCallback, "status" | "accepted" | "isLate" | "reason" | "version">;
 
 /**
- * Lets callbacks happen that have come for an instance: those that wait, and some that come now, each as soon as the
- * instance stands in a state that takes its event. One whose guard, `set` or hook throws keeps no other from the instance:
- * it is retried by its own policy, in a round of maintenance.
+ * Applies callbacks of an instance: waiting ones, and some that arrive now, each as soon as the instance is in a state
+ * that accepts its event. One whose guard, `set` or hook throws blocks no other of the instance: it is retried by its
+ * own policy, in a round of maintenance.
  */
 export function matchCallbacks(update: InstanceUpdate, arriving: readonly WaitingCallback[] = []): void {
   if (arriving.length > 0) update.waiting = [...update.waiting, ...arriving];
@@ -39,7 +39,7 @@ function failedLast(waiting: readonly WaitingCallback[]): readonly WaitingCallba
   return [...waiting.filter((one) => one.reason === null), ...waiting.filter((one) => one.reason !== null)];
 }
 
-/** What becomes of it, or undefined when it waits on. */
+/** Its outcome, or undefined if it keeps waiting. */
 function tryToSettle(update: InstanceUpdate, callback: WaitingCallback): Settled | undefined {
   if (callback.reason !== null && !isRetried(update, callback)) return undefined;
   const thrownBefore = update.failedTimers.get(callback.id);
@@ -63,7 +63,7 @@ function tryToSettle(update: InstanceUpdate, callback: WaitingCallback): Settled
   }
 }
 
-/** One that has failed is tried alone, when its pause is over. */
+/** A failed one is retried alone, when its pause has ended. */
 function isRetried({ matching, decisions, row }: InstanceUpdate, { retry_ms: retryMs }: WaitingCallback): boolean {
   return matching === "looking" && decisions.length === 0 && (retryMs === null || retryMs <= row.now_ms);
 }
@@ -80,7 +80,7 @@ function hasHook(update: InstanceUpdate, callback: WaitingCallback): boolean {
   return lifecycle.edgesFrom(state, error === null ? event : "fail").some((edge) => edge.before !== undefined);
 }
 
-/** It waits on: because no state takes it yet, or because its edge has a hook, which needs a transaction. */
+/** It keeps waiting: because no state accepts it yet, or because its edge has a hook, which needs a transaction. */
 function noteWaiting(
   update: InstanceUpdate,
   { id }: WaitingCallback,
@@ -109,9 +109,9 @@ function settle(update: InstanceUpdate, callback: WaitingCallback): Settled | un
 }
 
 /**
- * Whether a result that came in time completes an instance that has failed since, or had failed before: of the deadline in
- * whatever state that found it, of anything else where the instance waited for this very result. A result for a state that
- * is still to come completes nothing else: what lies between must not be skipped while the instance can recover. And what a
+ * Whether a result that came in time completes an instance that has failed since, or had failed before: one that failed
+ * by the deadline in any state, or for another reason where it waited for this very result. A result for a later state
+ * completes nothing: states in between must not be skipped while the instance can recover. And an instance that a
  * caller has failed on purpose stays failed.
  */
 function canComplete(update: InstanceUpdate, { event, error, failed_by_call }: WaitingCallback): boolean {
@@ -132,7 +132,7 @@ function completeInTime(update: InstanceUpdate, callback: WaitingCallback): Sett
   return { status: "applied", accepted: true, isLate: false, reason: null, version: update.instance.version };
 }
 
-/** What came too late for an instance that has failed: by the rule of its lifecycle. */
+/** A callback that came too late for a failed instance: by the rule of its lifecycle. */
 function settleLate(update: InstanceUpdate, callback: WaitingCallback): Settled {
   const kept: Settled = { status: "kept", accepted: true, isLate: true, reason: null, version: null };
   const rule = update.lifecycle.deadline?.late ?? "keep";
@@ -146,7 +146,7 @@ function settleLate(update: InstanceUpdate, callback: WaitingCallback): Settled 
   return { ...kept, status: "accepted", version: update.instance.version };
 }
 
-/** Past the deadline. At the very moment of it, whatever was written first has come first. */
+/** Past the deadline. At the very moment of it, the first one written comes first. */
 function isAfterDeadline({ deadlineAtMs, timedOutAtMs }: InstanceModel, receivedMs: number): boolean {
   if (deadlineAtMs === null) return false;
   return timedOutAtMs === null ? receivedMs > deadlineAtMs : receivedMs >= deadlineAtMs;

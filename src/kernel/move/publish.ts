@@ -5,7 +5,7 @@ import { adoptTx, withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { type Kernel, refuseInside } from "../kernel.ts";
 import { outboxTopic } from "../signals/signals.ts";
 
-/** What a message is about: those about the same thing are sent in the order in which they were published. */
+/** The subject of a message: messages with the same subject are sent in the order in which they were published. */
 export interface Aggregate {
   readonly type: string;
   readonly id: string;
@@ -33,7 +33,7 @@ export async function publish(
     const { now_ms } = await insertMessage(kernel.db, row);
     kernel.clock.observe(now_ms);
   }
-  // Before a caller's own commit this comes too early; then a relay's next look finds it.
+  // Before a caller's own commit this is too early; then a relay's next poll finds the message.
   kernel.signals.hint(outboxTopic);
   return { id: row.id };
 }

@@ -21,12 +21,12 @@ export interface ParkedState {
   readonly everyMs: number;
 }
 
-/** Why a parked instance was given up. */
+/** Why the event of a parked instance failed permanently. */
 const releaseFailed = "release_failed";
 
 /** A definition that throws so often in a row is for a person to fix. */
 const mostFailures = 5;
-/** A guard may refuse for good reasons: people are told, and it is asked again. */
+/** A guard may refuse for good reasons: an alert is raised, and the release is tried again. */
 export const mostRefusals = 10;
 /** The longest pause, in turns of the release. */
 const longestPause = 10;
@@ -35,18 +35,18 @@ interface Failed extends ParkedRow {
   readonly error: PawlError;
 }
 
-/** A failure with what is known of those before it. */
+/** A failure with the earlier ones. */
 interface Counted extends ReleaseFailure {
   readonly attempts: number;
   readonly blockers: readonly Blocker[] | undefined;
 }
 
 /**
- * Records why parked instances were not released, so that each rests for a while and can be explained. A failure that is
- * new is logged and noted in the history; what goes on failing ends as a dead letter, and what goes on refusing as an alert.
+ * Records why parked instances were not released, so that each pauses for a while and can be explained. A new failure
+ * is logged and noted in the history; one that repeats ends as a dead letter, a refusal that repeats as an alert.
  */
 export async function failReleases(kernel: Kernel, parked: ParkedState, failed: readonly Failed[]): Promise<void> {
-  // A database that is away is no fault of the instance, and one that has gone on meanwhile has not failed.
+  // An unreachable database is not the instance's fault, and an instance that has moved on meanwhile has not failed.
   const counting = failed.filter(({ error }) => error.fault !== "environment" && isAbout(parked, error));
   if (counting.length === 0) return;
   const { lifecycle, state, everyMs } = parked;
@@ -88,7 +88,7 @@ function failureOf({ id, visit, error }: Failed): ReleaseFailure {
   };
 }
 
-/** Writes the notes, and what is given up or raises an alert, through the commit of their instances. */
+/** Writes the notes, dead letters and alerts through the commit of their instances. */
 async function noteFailures(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<string, Counted>): Promise<void> {
   const rows = await readInstances(kernel.db, [...told.keys()]);
   const givenUp = new Set<string>();

@@ -12,13 +12,13 @@ import { failReleases, type ParkedState } from "./release-failures.ts";
 import { sendAll } from "./send.ts";
 
 const pageSize = 500;
-/** Statements are few even where all refuse. What is left comes with the next turn. */
+/** A round runs few statements even if all refuse. The rest is left to the next turn. */
 const mostPages = 40;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Sends the events of parked states, in bulk and oldest first, for those whose time has come. One that refuses or throws
- * stays parked, is tried again after a pause, and holds up nothing behind it. Returns how many went on.
+ * Sends the events of parked states that are due, in bulk and oldest first. An instance that refuses or throws stays
+ * parked, is retried after a pause, and blocks none behind it. Returns how many were released.
  */
 export async function releaseParked(kernel: Kernel): Promise<number> {
   let released = 0;
@@ -36,8 +36,8 @@ function parkedState(lifecycle: LifecycleModel, { name, release }: StateModel): 
 }
 
 /**
- * Pages of those that failed before and pages of the others take turns: neither can use up all tries of a round, so that
- * an instance that goes on refusing is never in the way of one that would not.
+ * Pages of failed ones and pages of the others alternate: neither can use up all tries of a round, so an instance that
+ * keeps refusing is never in the way of one that would not.
  */
 async function releaseState(kernel: Kernel, parked: ParkedState): Promise<number> {
   const { atMost, everyMs, state } = parked;

@@ -22,7 +22,7 @@ import { movedInHook, runHooks } from "./hooks.ts";
 import { matchCallbacks, refuseSettled, settleAccepted } from "./match-callbacks.ts";
 import { snapshotAfter, snapshotAt, snapshotOf } from "./snapshot.ts";
 
-/** A send and what is known of it so far. */
+/** A send and its state so far. */
 class PendingSend {
   readonly send: Send;
   outcome: Sent | undefined;
@@ -32,7 +32,7 @@ class PendingSend {
   decidedOn: number | undefined;
   /** The instance's version before the first write whose reply was lost. */
   unsureSince: number | undefined;
-  /** Found in the journal after a lost reply: whatever happens to the batch, it is done. */
+  /** Found in the journal after a lost reply: it is done, whatever happens to the batch. */
   settled = false;
 
   constructor(send: Send) {
@@ -44,8 +44,9 @@ class PendingSend {
 const optimisticRounds = 3;
 
 /**
- * Sends a list of events, each to its instance, in as few statements as can be: one reads, one writes. What was changed
- * meanwhile is read and decided anew; what has a hook, or meets too much traffic, gets a transaction of its own.
+ * Sends a list of events, each to its instance, in as few statements as possible: one reads, one writes. Instances that
+ * changed meanwhile are read and decided again; those with a hook, or with many conflicts, get a transaction of their
+ * own.
  */
 export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<Sent[]> {
   const pending = sends.map((send) => new PendingSend(send));
@@ -61,7 +62,7 @@ export async function sendAll(kernel: Kernel, sends: readonly Send[]): Promise<S
   return pending.map((one) => one.outcome!);
 }
 
-/** Sends inside a transaction that somebody else commits. Rows are locked in the order of their ids. */
+/** Sends inside the caller's own transaction. Rows are locked in the order of their ids. */
 export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]): Promise<Sent[]> {
   const pending = sends.map((send) => new PendingSend(send));
   await sendPendingIn(kernel, tx, pending);
@@ -69,7 +70,7 @@ export async function sendAllIn(kernel: Kernel, tx: Tx, sends: readonly Send[]):
   return pending.map((one) => one.outcome!);
 }
 
-/** The same for one event. Where it fails, the transaction is as it was before, but for the note that it failed. */
+/** The same for one event. If it fails, the transaction is unchanged except for the note of the failure. */
 export async function sendIn(kernel: Kernel, tx: Tx, send: Send): Promise<Sent> {
   const one = new PendingSend(send);
   try {
@@ -91,7 +92,7 @@ async function sendPendingIn(kernel: Kernel, tx: Tx, pending: readonly PendingSe
     try {
       await withoutFailedEvents((failedTimers) =>
         withinSavepoint(tx, () => {
-          one.outcome = undefined; // A refusal by what an event that failed was to bring does not count.
+          one.outcome = undefined; // A refusal based on the effect of a failed event does not count.
           return sendLocked(kernel, tx, [one], { failedTimers });
         }),
       );
@@ -120,7 +121,7 @@ async function sendTogether(kernel: Kernel, pending: readonly PendingSend[], alo
   for (const [update, waiting] of byInstance) {
     const atMs = written?.get(update.instance.id);
     if (atMs === undefined && update.changes && update.error === undefined) {
-      // A hook has to run, or somebody moved or holds it: also what was refused was refused on ground that did not stand.
+      // A hook has to run, or the instance was moved or locked: a refusal, too, was based on an outdated state.
       for (const one of waiting) if (!one.settled) one.outcome = undefined;
       if (update.hooked.length > 0 || written === undefined) alone.push(...waiting.filter((one) => !one.settled));
       continue;
@@ -130,7 +131,7 @@ async function sendTogether(kernel: Kernel, pending: readonly PendingSend[], alo
   }
 }
 
-/** One after the other. What could not be sent now holds up what comes after it for the same instance. */
+/** One after the other. An event that could not be sent blocks later ones for the same instance. */
 async function sendEachAlone(kernel: Kernel, pending: readonly PendingSend[]): Promise<void> {
   const delayed = new Map<string, PawlError>();
   for (const one of pending) {
@@ -149,7 +150,7 @@ async function sendAlone(kernel: Kernel, one: PendingSend): Promise<void> {
     try {
       await withoutFailedEvents((failedTimers) =>
         inTransaction(kernel, async (tx) => {
-          // A refusal by what an event that failed was to bring does not count.
+          // A refusal based on the effect of a failed event does not count.
           if (!one.settled) one.outcome = undefined;
           await sendLocked(kernel, tx, [one], { failedTimers });
           outcome = one.outcome;
@@ -166,7 +167,9 @@ async function sendAlone(kernel: Kernel, one: PendingSend): Promise<void> {
   });
 }
 
-/** Sends under locks. What has a hook goes into `alone`, where there is one: it is to fail for itself, with what it wrote. */
+/**
+ * Sends under locks. Those with a hook go into `alone`, if given: each must fail on its own, with everything it wrote.
+ */
 async function sendLocked(
   kernel: Kernel,
   tx: Tx,
@@ -227,7 +230,9 @@ function goneError(kernel: Kernel, send: Send, row: InstanceRow | undefined): Pa
   return unknownInstance(send);
 }
 
-/** The instances that are meant, each with the sends for it in their order. What names nothing is answered at once. */
+/**
+ * The instances of the sends, each with its sends in their order. A send to an unknown instance is answered at once.
+ */
 async function readTargets(
   kernel: Kernel,
   db: Executor,
@@ -321,7 +326,7 @@ async function decideSend(
   }
 }
 
-/** The same key again: the first answer if it asks the same, a conflict if it asks something else. */
+/** The same key again: the first answer for the same request, a conflict for another one. */
 async function repeat(
   db: Executor,
   update: InstanceUpdate,
@@ -336,7 +341,7 @@ async function repeat(
       { key: known.key, version: known.version },
     );
   }
-  // Asked twice in one batch: the first of them has not been written yet.
+  // Twice in one batch: the first of them has not been written yet.
   for (const [other, instance] of answers) {
     if (other.send.idempotency?.key !== known.key || instance.id !== update.instance.id) continue;
     answers.set(one, instance);
@@ -400,8 +405,8 @@ function finish(
 }
 
 /**
- * A lost reply is not a failure: each send of the batch is looked for in the journal before it is decided again. Undefined
- * when the database refused one of them: on its own each gets its answer, and none is hurt by its neighbour.
+ * A lost reply is not a failure: each send of the batch is searched for in the journal before it is decided again.
+ * Undefined if the database refused one of them: then each runs alone, so that one cannot fail the others.
  */
 async function commitSends(
   kernel: Kernel,
@@ -446,7 +451,7 @@ async function findWrittenSends(db: Executor, byInstance: ReadonlyMap<InstanceUp
   }
 }
 
-/** Runs a round to its end; what cannot be mended by waiting becomes the answer to those without one. */
+/** Runs a round to its end; an error that waiting cannot resolve becomes the answer of the sends without one. */
 async function retryingUnknown(
   kernel: Kernel,
   pending: readonly PendingSend[],
@@ -461,7 +466,7 @@ async function retryingUnknown(
   } catch (thrown) {
     const error = asPawlError(thrown);
     for (const one of pending) {
-      // What was found after a lost reply and could not be confirmed is not acknowledged.
+      // A trace that was found after a lost reply and could not be confirmed is not acknowledged.
       const isUnconfirmed = one.unsureSince !== undefined && isPawlError(error, "outcome_unknown");
       if (one.outcome === undefined || (one.outcome.ok && isUnconfirmed)) one.outcome = { ok: false, error };
     }

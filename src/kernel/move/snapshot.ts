@@ -17,8 +17,8 @@ export function snapshotAfter(model: InstanceModel, atMs: number, failure: Failu
 }
 
 /**
- * An instance as it stood after an earlier move, told by its journal: the first answer to a request that comes again.
- * The outcome is that of today only when that move is still the last.
+ * An instance after an earlier move, from its journal: the first answer to a repeated request. The outcome is the
+ * current one only if that move is still the last.
  */
 export async function snapshotAt(db: Executor, row: InstanceRow, version: number): Promise<Snapshot> {
   if (version === row.version) return snapshotOf(row);

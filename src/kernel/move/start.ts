@@ -18,8 +18,8 @@ import type { PlannedStart, Start, Started } from "../types/start.ts";
 import { snapshotAfter, snapshotOf } from "./snapshot.ts";
 
 /**
- * Starts a list of instances in one statement. A key that is taken gives back the instance that has it. They are written
- * in the order of their keys, so that two batches with the same keys never wait crosswise.
+ * Starts a list of instances in one statement. If a key is in use, its instance is returned. They are written in the
+ * order of their keys, so that two batches with the same keys cannot deadlock.
  */
 export async function startAll(kernel: Kernel, db: Executor, planned: readonly PlannedStart[]): Promise<Started[]> {
   const outcomes = new Map<PlannedStart, Started>();
@@ -72,7 +72,7 @@ async function write(
   };
   if (db !== kernel.db) return round();
   try {
-    // The same statement again after a lost reply: what it wrote the first time is found by its id.
+    // The same statement again after a lost reply: rows that it wrote the first time are found by id.
     await retryUntilKnown(kernel.db, round);
   } catch (thrown) {
     const error = asPawlError(thrown);
@@ -83,7 +83,7 @@ async function write(
   }
 }
 
-/** What belongs to new instances, beside their own rows. */
+/** The related rows of new instances. */
 export function rowsOf(planned: readonly PlannedStart[]): Rows {
   const rows = noRows();
   for (const { timers, start, row } of planned) {
@@ -101,7 +101,7 @@ function bornAt({ decision, row }: PlannedStart, atMs: number): Snapshot {
   return snapshotAfter({ ...decision.instance, createdAtMs: atMs, deadlineAtMs }, atMs, null);
 }
 
-/** What was there already: after a lost reply the instance itself, else the one that has the key. */
+/** Existing instances: after a lost reply the instance itself, otherwise the one with the key. */
 async function adopt(db: Executor, rest: readonly PlannedStart[], outcomes: Map<PlannedStart, Started>): Promise<void> {
   const mine = new Map(
     (
@@ -134,7 +134,7 @@ function takenMeanwhile(key: string | null): PawlError {
   return new PawlError("busy", `${what} at this moment. Start it again.`);
 }
 
-/** Checks a start and works out what is to be written. Throws what its caller or its author has to mend. */
+/** Checks a start and plans what to write. Throws errors that its caller or its author has to fix. */
 export function planStart(kernel: Kernel, start: Start, nowMs = kernel.clock.nowMs()): PlannedStart {
   const { lifecycle, key, data, actor, reason } = start;
   const id = kernel.newId();
@@ -168,7 +168,7 @@ function parentOf(parent: NewInstance["parent"]): InstanceModel["parent"] {
   return parent === null ? null : { lifecycle: parent.lifecycle, id: parent.id };
 }
 
-/** Checks a list as a whole, so that one bad element keeps nothing and nobody half done. */
+/** Checks a list as a whole, so that one bad element does not leave a part of it written. */
 export function planStarts(kernel: Kernel, starts: readonly Start[]): PlannedStart[] {
   const nowMs = kernel.clock.nowMs();
   return starts.map((start, index) => {

@@ -8,21 +8,21 @@ import { withoutFailedEvents } from "./failed-events.ts";
 import { movedInHook, runHooks } from "./hooks.ts";
 import { matchCallbacks } from "./match-callbacks.ts";
 
-/** What became of the instances of one page. */
+/** The results for the instances of one page. */
 export interface SweepResult {
   readonly written: ReadonlySet<string>;
-  /** Those that were to be moved and were not: somebody else has them in hand, or moved them first. */
+  /** Those that could not be moved: locked, or moved by another process first. */
   readonly missed: ReadonlySet<string>;
-  /** `decided`: what was decided could not be written; else nothing could be decided. */
+  /** `decided`: the decision could not be written; otherwise there was none. */
   readonly failures: readonly { readonly id: string; readonly error: unknown; readonly decided: boolean }[];
 }
 
-/** Decides what becomes of instances, on what was read. */
+/** Decides about instances, based on what was read. */
 export type Decide = (db: Executor, updates: readonly InstanceUpdate[]) => Promise<void>;
 
 /**
- * Moves what nobody called for: decides about a page of instances together and writes those that are free. What has a
- * hook gets a transaction of its own, and one that cannot be moved keeps nobody else from it.
+ * Moves instances without a call: decides about a page of them together and writes those that are free. Those with a
+ * hook get a transaction of their own, and one that cannot be moved blocks no other.
  */
 export async function sweep(kernel: Kernel, rows: readonly InstanceRow[], decide: Decide): Promise<SweepResult> {
   const updates = rows.map((row) => new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId));
@@ -70,7 +70,7 @@ export function writeAlone(kernel: Kernel, id: string, decide: Decide): Promise<
   );
 }
 
-/** The same within a transaction that somebody else commits. */
+/** The same within the caller's own transaction. */
 export async function writeLocked(
   kernel: Kernel,
   tx: Tx,

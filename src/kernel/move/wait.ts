@@ -14,7 +14,10 @@ export interface WaitOptions {
 const firstPollMs = 20;
 const lastPollMs = 1_000;
 
-/** Waits for a state. Moves of this process wake it at once, those of others where it hears of them; and it looks, ever less often. */
+/**
+ * Waits for a state. Moves of this process wake it at once, those of others by notification; it also polls, less and
+ * less often.
+ */
 export async function waitFor(kernel: Kernel, waiting: WaitOptions): Promise<InstanceRow> {
   const endAt = performance.now() + waiting.timeoutMs;
   for (let pollMs = firstPollMs; ; pollMs = Math.min(pollMs * 1.5, lastPollMs)) {

@@ -10,10 +10,10 @@ import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { deadLetterOfMove, statedFailure } from "./dead-letter.ts";
 
 /**
- * Says for every update that ends in `failed` what follows: a recovery after a while, or a dead letter. Part of the one
- * door, so it holds for whatever failed the instance: a worker's report, a lapsed lease, a timer, a call, a join. The
- * failures are counted from the journal up to the version that the commit expects, which nobody can change meanwhile.
- * Only what fails costs a statement more.
+ * Decides for every update that ends in `failed` what follows: a recovery after a delay, or a dead letter. Part of the
+ * single commit, so it applies to every cause of a failure: a worker's report, a lapsed lease, a timer, a call, a join.
+ * The failures are counted from the journal up to the version that the commit expects, which cannot change meanwhile.
+ * Only failures cost an additional statement.
  */
 export async function scheduleRecoveryOrDeadLetter(
   db: Executor,
@@ -24,7 +24,7 @@ export async function scheduleRecoveryOrDeadLetter(
   for (const update of updates) {
     if (update.failedMove === undefined) continue;
     const { decision, origin } = update.failedMove;
-    // What a failure has ended has no recovery to come.
+    // A final failure has no recovery.
     if (decision.instance.outcome === null) failing.push(update);
     else update.failures.giveUp("instance_failed", deadLetterOfMove(newId(), update.lifecycle, decision, origin));
   }
@@ -41,8 +41,8 @@ export async function scheduleRecoveryOrDeadLetter(
 }
 
 /**
- * A child whose parent joins it with others has failed for its parent: that fails with it, or counts it, and tells people
- * in the end if it has to. The child itself raises no alert and leaves no dead letter.
+ * A child whose parent joins it fails for its parent, which fails with it or counts it, and alerts people if necessary.
+ * The child itself raises no alert and leaves no dead letter.
  */
 async function leaveToParents(db: Executor, updates: readonly InstanceUpdate[]): Promise<void> {
   const children = updates.filter(
@@ -82,7 +82,7 @@ function decideAfterFailure(
   );
 }
 
-/** A failure or a restart with all that is told of it. */
+/** A failure or a restart, with its data. */
 export interface FailureEntry {
   readonly version: number;
   readonly event: string;
@@ -107,7 +107,7 @@ function presentFailure(move: InstanceUpdate["moves"][number], nowMs: number): F
 
 const mostTold = 20;
 
-/** What a person who looks at the dead letter wants to know first: how often it failed, when, where and of what. */
+/** The first questions about a dead letter: how often it failed, when, where and why. */
 function detailsOf({ recovery }: LifecycleModel, failures: readonly FailureEntry[]): unknown {
   return {
     failures: failures.length,
@@ -122,7 +122,7 @@ function detailsOf({ recovery }: LifecycleModel, failures: readonly FailureEntry
   };
 }
 
-/** A move that leaves an instance failed must not make its recovery forgotten: it comes when it was to come. */
+/** A move that leaves an instance failed must not drop its scheduled recovery. */
 async function keepScheduledRecovery(db: Executor, update: InstanceUpdate): Promise<void> {
   const [step] = await readSteps(db, [update.row.id]);
   if (step === undefined) return;

@@ -3,32 +3,32 @@ import type { LifecycleModel } from "../../definition/model.ts";
 import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 
-/** What an alert is about. */
+/** The subject of an alert. */
 export type AlertKind =
-  /** An instance failed for good: it is not recovered by itself, or its failure was its end. */
+  /** An instance failed permanently: it does not recover by itself, or its failure was final. */
   | "instance_failed"
-  /** A failed instance could not be taken up again: its recovery was refused, or its reset failed. */
+  /** A failed instance could not recover: its recovery was refused, or its reset failed. */
   | "recovery_failed"
   /** A delayed event, a timeout, a callback or a release could not be delivered: its guard or its `before` hook throws. */
   | "event_failed"
-  /** A parked instance goes on refusing the event that releases it. */
+  /** A parked instance keeps refusing the event that releases it. */
   | "release_refused"
   /** An instance refused what would have ended its wait: a timeout, `joined`, or an answer. */
   | "event_refused"
-  /** A definition does not allow what its own step says: the author has to mend one of them. */
+  /** A definition does not allow the result of its own step: the author has to fix one of them. */
   | "definition_faulty"
   /** Samples of a queue are exhausted or unassignable. Once a queue, until a lead has dealt with all of them. */
   | "samples_given_up"
   /** Instances are stuck for a reason that has no alert of its own. Once a cause, until it is resolved. */
   | "instances_stuck"
-  /** More work was given up in a day than is usual. */
+  /** More work failed permanently in a day than usual. */
   | "many_dead_letters"
-  /** Dead letters outlive their time, since they cannot be archived. */
+  /** Dead letters are kept past their retention, since they cannot be archived. */
   | "archive_failed"
   /** The database's clock was set back: what waits for a time may wait longer. */
   | "clock_set_back";
 
-/** The alert that goes with an instance's being given up: of the same cause as its dead letter, so once. */
+/** The alert of an instance that failed permanently: it has the cause of its dead letter, so it is raised once. */
 export function alertOfLetter(
   id: string,
   kind: AlertKind,

@@ -8,7 +8,7 @@ import { alertsTopic } from "../signals/signals.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { AlertKind } from "./alert-of-dead-letter.ts";
 
-/** Tells the author once that a step and its definition are at odds. */
+/** Alerts the author once to a step that contradicts its definition. */
 export async function raiseFault(
   kernel: Kernel,
   task: ClaimedTask,
@@ -32,12 +32,12 @@ export async function raiseFault(
   if (await insertAlert(kernel.db, row)) kernel.signals.hint(alertsTopic);
 }
 
-/** Tells of something that is about no instance, once for its cause; false when it was told before. */
+/** Raises an alert that is about no instance, once per cause; false if it was raised before. */
 export function raiseAlert(kernel: Kernel, alert: AlertAboutPawl): Promise<boolean> {
   return raiseAlertIn(kernel, kernel.db, alert);
 }
 
-/** What is raised about no instance. */
+/** An alert that is about no instance. */
 interface AlertAboutPawl {
   readonly kind: AlertKind;
   readonly cause: string;
@@ -64,10 +64,13 @@ function logged({ name }: LifecycleModel, details: { readonly reason?: string },
     : message;
 }
 
-/** A line in the log of the process that gave an instance up, at once and with all details; and a hint to who tells it. */
+/**
+ * A log line in the process in which the instance failed permanently, at once and with all details; and a hint for the
+ * process that delivers alerts.
+ */
 export function announceAlerts(kernel: Kernel, { alerts, failedMove, isFenced, lifecycle }: InstanceUpdate): void {
   kernel.signals.hint(alertsTopic);
-  // Of a step that was the last word on its instance the report tells, and who failed it by a call knows.
+  // The last failure of a step is logged with its report, and the caller of `fail` knows about it.
   const isKnown = (isFenced || failedMove?.origin.source === "call") && lifecycle.recovery === undefined;
   for (const { kind, instanceId, key, message, detailsText } of alerts) {
     if (isKnown && (kind === "instance_failed" || kind === "recovery_failed")) continue;

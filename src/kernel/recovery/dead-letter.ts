@@ -7,7 +7,7 @@ import type { AttemptFailure } from "../tasks/attempt-failure.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 
-/** What a move tells of why it was made: the payload of `fail`, or that of whichever event led there. */
+/** The data of a move's cause: the payload of `fail`, or that of the event. */
 export interface StatedFailure {
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string } | null;
@@ -24,7 +24,7 @@ export function statedFailure(move: Pick<Decision, "event" | "payload" | "reason
   };
 }
 
-/** What an instance failed of, for its own row. The reason is cut, since lists find it by an index. */
+/** The failure of an instance, for its own row. The reason is cut, since lists find it by an index. */
 export function failureColumn(decision: Decision): FailureColumn {
   const { reason, error } = statedFailure(decision);
   return {
@@ -34,7 +34,7 @@ export function failureColumn(decision: Decision): FailureColumn {
   };
 }
 
-/** What is left of an instance's work that is given up with a move, for a person to decide. */
+/** The dead letter of an instance that failed permanently with a move. */
 export function deadLetterOfMove(
   id: string,
   lifecycle: LifecycleModel,
@@ -62,7 +62,10 @@ export function deadLetterOfMove(
   };
 }
 
-/** What is left of a task that was given up without a move: an after-effect, a delivery, the recovery of a failed instance. */
+/**
+ * The dead letter of a task that failed permanently without a move: an after-effect, a delivery, the recovery of a
+ * failed instance.
+ */
 export function deadLetterOfTask(
   id: string,
   task: ClaimedTask,

@@ -8,7 +8,7 @@ import type { Kernel } from "../kernel.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { GrantDecider, MoveOrigin, StepOutput } from "../types/move-origin.ts";
 
-/** What a person gave with the wish to recover an instance whose recovery needs a worker, as it is noted. */
+/** The request of a person to recover an instance whose recovery needs a worker, as stored in a note. */
 interface Asked {
   readonly event: "recover";
   readonly actor: string | null;
@@ -31,8 +31,8 @@ export function isRecovery({ kind, row, lifecycle }: Pick<ClaimedTask, "kind" | 
 }
 
 /**
- * Somebody wants a failed instance to be taken up again now, whatever is left of its budget: what a scheduled recovery
- * does, at once. Where a `reset` has to run first, which no transaction may wait for, its task falls due instead.
+ * Recovers a failed instance now, at a person's request, whatever is left of its budget: the same as a scheduled
+ * recovery. If a `reset` has to run first, which no transaction may wait for, its task becomes due instead.
  */
 export function recoverNow(update: InstanceUpdate, cause: RecoveryCause, origin: MoveOrigin): Refusal | undefined {
   const plan = planRecovery(update.lifecycle, update.instance, cause, update.row.now_ms);
@@ -48,7 +48,7 @@ export function recoverNow(update: InstanceUpdate, cause: RecoveryCause, origin:
   return undefined;
 }
 
-/** A worker has done what comes before a recovery: the moves themselves. */
+/** The step before a recovery is done: makes the moves of the recovery. */
 export function recoverAsTask(
   update: InstanceUpdate,
   done: { readonly cause: RecoveryCause } & StepOutput,
@@ -61,7 +61,7 @@ export function recoverAsTask(
   return undefined;
 }
 
-/** The first move is the maker's; what it entails is Pawl's own. */
+/** The first move has the actor of the request; those that follow are Pawl's own. */
 function follow(
   update: InstanceUpdate,
   { decisions }: RecoveryPlan,
@@ -74,16 +74,16 @@ function follow(
   if (next !== undefined) update.add(next, byPawl, {}, grant);
 }
 
-/** What a recovery's task is to do. */
+/** The plan of a recovery task. */
 export interface RecoveryTask {
   readonly cause: RecoveryCause;
-  /** What has to run before it, outside any transaction. */
+  /** The function that has to run before it, outside any transaction. */
   readonly reset: ((work: never) => unknown) | undefined;
-  /** Whether it is too late for it. Nobody has asked for it, and the deadline has passed since it was scheduled. */
+  /** Whether it is too late: it was not requested by a person, and the deadline has passed since it was scheduled. */
   readonly isTooLate: () => boolean;
 }
 
-/** What a recovery's task is to do: in whose name, and whether it still may. */
+/** The plan of a recovery task: its actor, and whether it may still run. */
 export async function recoveryOf(kernel: Kernel, { lifecycle, row }: ClaimedTask): Promise<RecoveryTask> {
   const asked = (await readAsked(kernel.db, row.id)) as Partial<Asked> | undefined;
   const { actor = null, reason = null, patch, renewsDeadline } = asked ?? {};
@@ -91,7 +91,7 @@ export async function recoveryOf(kernel: Kernel, { lifecycle, row }: ClaimedTask
   const { deadline_ms: deadlineMs } = row;
   const isTooLate = () => asked === undefined && deadlineMs !== null && kernel.clock.nowMs() >= deadlineMs;
   const plan = planRecovery(lifecycle, modelOf(row), cause, row.now_ms);
-  // What refuses a recovery is found again, and said, when it is reported.
+  // A refusal of the recovery is found again when it is reported.
   const isReset = plan.kind === "planned" && plan.resets;
   return { cause, reset: isReset ? lifecycle.recovery?.reset?.run : undefined, isTooLate };
 }

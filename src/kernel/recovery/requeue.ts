@@ -11,7 +11,7 @@ import { asPawlError, nameOf } from "../errors.ts";
 import { type Kernel, lifecycleOf } from "../kernel.ts";
 import type { Send } from "../types/send.ts";
 
-/** How a person wants work that was given up to be taken up again. */
+/** How a person wants failed work to be retried. */
 export interface Requeue extends Decider {
   readonly letter: DeadLetterView;
   /** Keys of the data to change first. */
@@ -20,7 +20,7 @@ export interface Requeue extends Decider {
   readonly restart: boolean;
 }
 
-/** Carries an effect out once more, by the definition of this process. */
+/** Runs an effect again, by the definition of this process. */
 export async function requeueTask(
   kernel: Kernel,
   db: Executor,
@@ -44,7 +44,7 @@ function laneFor(kernel: Kernel, letter: DeadLetterView): string {
   return isDelivery ? sendLaneOf(lifecycle) : effectLaneOf(lifecycle);
 }
 
-/** The event that takes up the instance a dead letter is about: from its checkpoint, or from the beginning. */
+/** The event that retries the instance of a dead letter: from its checkpoint, or from the start. */
 export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue): Promise<Send> {
   const { letter, actor, reason } = requeue;
   const [row] = letter.instance_id === null ? [] : await readInstances(db, [letter.instance_id]);
@@ -67,7 +67,7 @@ export async function requeueSend(kernel: Kernel, db: Executor, requeue: Requeue
   };
 }
 
-/** Those of these dead letters about instances that could not be requeued as things are, and why. Nothing is done. */
+/** Those of these dead letters about instances that could not be requeued at present, and why. Changes nothing. */
 export async function refusedRequeues(
   kernel: Kernel,
   letters: readonly DeadLetterView[],
@@ -120,7 +120,7 @@ function checkedPatch(lifecycle: LifecycleModel, row: InstanceRow, data: unknown
     Object.entries({ ...row.data, ...data }).filter(([, value]) => value !== undefined),
   );
   const faults = check(changed);
-  // What a schema makes of its input need not be input for it again: then nothing can be said about the change.
+  // The output of a schema need not be valid input for it: then the change cannot be checked.
   if (faults !== undefined && check(row.data) === undefined) throw dataInvalid(lifecycle, faults);
   return data;
 }

@@ -4,21 +4,21 @@ import { sendNotice } from "../../store/port/notices.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Signals } from "./signals.ts";
 
-/** The time from one notification to the next. It grows with what there is to tell: then everybody is busy anyway. */
+/** The interval between notifications. It grows with their number: then all processes are busy anyway. */
 const minIntervalMs = 10;
 const maxIntervalMs = 50;
 const busyHints = 20;
 /** Well below the 8,000 bytes that a notification holds. */
 const maxBytes = 7_000;
-/** So many instances are told of by name; beyond that, whoever waits for one finds it by looking. */
+/** How many instances a notification names; waiters for others find them by polling. */
 const maxInstances = 50;
 /** For more lanes than fit into one notification. */
 const allTopics = "*";
 
 /**
- * Tells other processes what this one hints at, and hears what they tell: after a silence at once, else what has gathered
- * meanwhile as one notification, and always outside of the transactions that it is about. Whatever is lost on the way,
- * looking finds.
+ * Sends the hints of this process to others, and receives theirs: after a quiet time at once, otherwise collected into
+ * one notification, and always outside of the transactions that they are about. Lost notifications are made up for by
+ * polling.
  */
 export class Notifier {
   readonly #db: Db;
@@ -88,11 +88,11 @@ export class Notifier {
     try {
       await sendNotice(this.#db, text ?? `${this.#name} ${allTopics}`);
     } catch {
-      // Whoever would have heard it looks.
+      // The receivers poll.
     }
     this.#sending = false;
     const [next] = [...this.#lanes, ...this.#instances];
-    if (next !== undefined) this.#queueTopic(next); // What came meanwhile.
+    if (next !== undefined) this.#queueTopic(next); // Hints that came meanwhile.
   }
 
   /** Undefined when it is too much for one notification. */

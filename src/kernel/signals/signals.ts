@@ -1,25 +1,25 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The topic of those who look at parents: a check waits. */
+/** The topic of checks of parents. */
 export const checksTopic = "checks";
 
-/** What whoever tells alerts waits for. */
+/** The topic of alerts to deliver. */
 export const alertsTopic = "alerts";
 
-/** What whoever waits for messages to send waits for. */
+/** The topic of messages to send. */
 export const outboxTopic = "outbox";
 
 /** Hints of a transaction that has not ended. */
 interface PendingHints {
   readonly topics: Set<string>;
-  /** What is done once it is committed. */
+  /** Runs after the commit. */
   readonly actions: (() => void)[];
   isOpen: boolean;
 }
 
 /**
- * Hints: an instance moved, a lane has work. Whoever waits looks at the database again; a hint that is lost costs time,
- * never truth. They reach this process at once, and others by way of `tellOthers`.
+ * Hints: an instance moved, a lane has work. Waiters read the database again; a lost hint costs time, never
+ * correctness. They reach this process at once, and others through `tellOthers`.
  */
 export class Signals {
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -32,7 +32,7 @@ export class Signals {
     this.#forward = tell;
   }
 
-  /** Calls `wake` at the next hint about `topic`, an instance's id or a lane; gives back how to stop waiting. */
+  /** Calls `wake` at the next hint about `topic`, an instance's id or a lane; returns a function that stops waiting. */
   wait(topic: string, wake: () => void): () => void {
     const wakers = this.#waiting.get(topic) ?? new Set();
     wakers.add(wake);
@@ -44,8 +44,7 @@ export class Signals {
   }
 
   /**
-   * Calls `hear` at every hint, for who can tell at once whether it is meant, and with undefined when anything may have
-   * happened; gives back how to stop that.
+   * Calls `hear` at every hint, and with undefined when anything may have happened; returns a function that ends that.
    */
   follow(hear: (topic: string | undefined) => void): () => void {
     this.#followers.add(hear);
@@ -59,11 +58,11 @@ export class Signals {
       return;
     }
     const isHeard = this.receive(topic);
-    // One look at parents is enough: where somebody here looks, others would only look for the same.
+    // One check of a parent is enough: if this process makes it, others need not be notified.
     if (topic !== checksTopic || !isHeard) this.#forward(topic);
   }
 
-  /** Keeps hints back until `work`, a transaction, has come true: before that there is nothing to be seen. */
+  /** Keeps hints back until `work`, a transaction, has committed: before that there is nothing to see. */
   async afterCommit<T>(work: () => Promise<T>): Promise<T> {
     const held: PendingHints = { topics: new Set(), actions: [], isOpen: true };
     try {
@@ -78,8 +77,8 @@ export class Signals {
   }
 
   /**
-   * Does something once the transaction around it is committed: at once where there is none (`isCommitted`), and never where
-   * somebody else commits it, since Pawl does not hear of that.
+   * Runs something after the current transaction has committed: at once without one (`isCommitted`), and never in a
+   * transaction that the caller commits, since Pawl is not notified of that commit.
    */
   onceCommitted(isCommitted: boolean, action: () => void): void {
     const held = this.#pending.getStore();
@@ -87,7 +86,7 @@ export class Signals {
     else if (isCommitted) action();
   }
 
-  /** A hint from another process; tells whether anybody here waited for it. */
+  /** Receives a hint from another process; returns whether this process had a waiter for it. */
   receive(topic: string): boolean {
     for (const hear of this.#followers) hear(topic);
     return this.#wake(topic);

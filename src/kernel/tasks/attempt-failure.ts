@@ -4,14 +4,14 @@ import { PermanentError, TransientError } from "../../base/step-errors.ts";
 import type { Failure, ThrownError } from "../../definition/language/built-in.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 
-/** An attempt that failed, as it is recorded: what cannot be stored is cleaned, what is long is cut. */
+/** A failed attempt, as it is recorded: values that cannot be stored are cleaned, long ones are cut. */
 export interface AttemptFailure {
   readonly kind: "attempt_failed";
   readonly what: "failed" | "lapsed";
   /** No further attempt can help. */
   readonly final: boolean;
   readonly retryAfterMs: number | undefined;
-  /** What was thrown, as it was; undefined when nothing was. */
+  /** The thrown value; undefined if nothing was thrown. */
   readonly thrown: unknown;
   readonly payload: Failure;
 }
@@ -58,7 +58,7 @@ export function attemptFailureOf(task: Pick<ClaimedTask, "attempt">, outcome: Fa
   };
 }
 
-/** What was thrown, as it is stored. */
+/** The thrown value, as it is stored. */
 export function describeError(error: unknown): ThrownError {
   const message = cleanText(messageOf(error), 2_000);
   if (!(error instanceof Error)) return { name: "thrown", message };

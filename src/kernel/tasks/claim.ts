@@ -35,7 +35,7 @@ export function claimFromGates(kernel: Kernel, claim: GatedClaim): Promise<Claim
   return claimBy(kernel, () => claimGated(kernel.db, claim));
 }
 
-/** One task as the probe of a half-open breaker, if nobody else has that by now. */
+/** One task as the probe of a half-open breaker, if there is no other probe by now. */
 export async function claimProbeTask(
   kernel: Kernel,
   place: ProbePlace,
@@ -52,7 +52,7 @@ async function claimBy(kernel: Kernel, claim: () => Promise<ClaimedTaskRow[]>): 
   const claimed = await claim();
   if (kernel.faults !== undefined) await kernel.faults.at("claim.after");
   if (claimed.length > 0) kernel.clock.observe(claimed[0]!.now_ms);
-  // A claim may meet an instance that entered its state anew at this very moment: then it has read the older row.
+  // A claim may meet an instance that entered its state again at this very moment: then it has read the older row.
   const outdated = claimed.filter((task) => task.kind === "step" && task.visit !== task.task_visit);
   const fresh =
     outdated.length === 0
@@ -87,7 +87,7 @@ async function renameAll(kernel: Kernel, tasks: readonly ClaimedTask[]): Promise
   for (const update of renamed) for (const lane of update.lanes) kernel.signals.hint(lane);
 }
 
-/** A claimed task; nothing when a newer definition has moved its instance, and so taken its work over, meanwhile. */
+/** A claimed task; nothing if a newer definition has moved its instance, and so taken its work over, meanwhile. */
 export function claimedTaskOf(kernel: Kernel, task: ClaimedTaskRow, fresh?: InstanceRow): ClaimedTask | [] {
   const row = fresh ?? task;
   const delivery = deliveryIn(task.work);
@@ -121,12 +121,12 @@ export async function renewTaskLeases(
   return renewLeases(kernel.db, leases, leaseMs);
 }
 
-/** Notes that these tasks have begun; gives back the ids of those of which it is known from now on. */
+/** Records that these tasks have begun; returns the ids of those that are recorded. */
 export async function markTasksBegun(kernel: Kernel, leases: readonly ClaimedTask["lease"][]): Promise<Set<string>> {
   return new Set((await markBegun(kernel.db, leases)).map((one) => one.task_id));
 }
 
-/** Puts scheduled tasks whose time has come into their lanes; gives back how many. */
+/** Puts due scheduled tasks into their lanes; returns how many. */
 export async function promoteScheduled(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
   if (lanes.length === 0) return 0;
   if (kernel.faults !== undefined) await kernel.faults.at("promote.before");

@@ -5,7 +5,7 @@ import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
 import type { PendingReport } from "./pending-report.ts";
 
-/** Counts what became of reported tasks, and tells of those that went wrong. */
+/** Counts the outcomes of reported tasks, and logs the failures. */
 export function countOutcomes(kernel: Kernel, batch: readonly PendingReport[]): void {
   if (batch.length === 0) return;
   kernel.telemetry.meters.batch("report", batch.length);
@@ -17,7 +17,7 @@ function count(kernel: Kernel, pending: PendingReport): void {
   const { task, outcome } = pending.report;
   const lane = kernel.telemetry.meters.lane(task.lane);
   if (result === "lease_lost") {
-    // A lapse that was not written has met a worker that renewed: nobody lost anything.
+    // A lapse that was not written met a renewal by its worker: nothing was lost.
     if (outcome.kind !== "lapsed") lane.leasesLost += 1;
   } else if (returned !== undefined) {
     countReturned(kernel, lane, task, outcome, returned);
@@ -35,7 +35,7 @@ function hasSucceeded({ report: { outcome }, move, delivered }: PendingReport): 
   return move?.kind === "event" || move?.kind === "recover" || outcome.kind === "done";
 }
 
-/** The last attempt: it left a dead letter, or its instance will be recovered, or has a way out of its own. */
+/** The last attempt: it left a dead letter, or its instance will recover, or has a failure edge of its own. */
 function countGivenUp(
   { telemetry: { log } }: Kernel,
   lane: LaneMeters,
@@ -68,7 +68,7 @@ function countReturned(
   log.warn({ ...fieldsOf(task, outcome), retryAfterMs }, `${task.lane} ${said}.`);
 }
 
-/** Which task it is, and what was thrown. What the instance holds is not for a log. */
+/** The task, and its error. The data of the instance is not logged. */
 function fieldsOf({ row, lane, attempt }: ClaimedTask, outcome: Outcome) {
   const fields = { lifecycle: row.lifecycle, state: row.state, lane, instance: row.id, attempt };
   return outcome.kind === "failed" ? { ...fields, ...errorFields(outcome.error) } : fields;

@@ -5,7 +5,7 @@ import { findAll, findInStates, findResting, type Page } from "../../views/move/
 import { findRunning, readSteps } from "../../views/tasks/tasks.ts";
 import type { Kernel } from "../kernel.ts";
 
-/** How a job stands. */
+/** The status of a job. */
 export interface JobStatus {
   readonly id: string;
   readonly key: string | null;
@@ -27,7 +27,7 @@ export interface JobsPage {
   readonly beforeId: string | null;
 }
 
-/** How these jobs stand, in their order. */
+/** The status of these jobs, in their order. */
 export async function statusOf(kernel: Kernel, rows: readonly InstanceRow[]): Promise<JobStatus[]> {
   const open = rows.filter((row) => row.outcome === null);
   const ids = open.map((row) => row.id);
@@ -60,7 +60,7 @@ async function listOf(kernel: Kernel, job: LifecycleModel, page: JobsPage): Prom
   const found: JobStatus[] = [];
   for (let beforeId = page.beforeId; ; ) {
     const rows = await find(kernel, job, status, { lifecycle: job.name, beforeId, limit });
-    // What waits and what runs stand in the same state, and a job may have gone on between two looks.
+    // Ready and running jobs are in the same state, and a job may have continued between two reads.
     const stand = await statusOf(kernel, rows);
     found.push(...stand.filter((one) => status === undefined || one.status === status));
     const last = rows.at(-1);

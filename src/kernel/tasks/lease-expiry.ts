@@ -1,17 +1,17 @@
 import { isPawlError } from "../../base/errors.ts";
 
-/** What the database says of its time: by its own clock, and by the one that Pawl goes by, which a test can move. */
+/** The database's time: by its own clock, and by Pawl's, which a test can move. */
 export interface DatabaseTime {
   readonly nowMs: number;
   readonly clockMs: number;
-  /** When the server was started, by its own clock; null where it lives and dies with this process. */
+  /** When the server was started, by its own clock; null if it runs in this process. */
   readonly startedMs: number | null;
 }
 
 /** A time in which no worker could renew its leases. */
 interface Gap {
   readonly fromMs: number;
-  /** One lease duration after it was over: by then every worker that is alive has renewed. */
+  /** One lease duration after the gap ended: by then every living worker has renewed. */
   readonly untilMs: number;
 }
 
@@ -20,9 +20,9 @@ const defaultLeaseMs = 30_000;
 const toleranceMs = 2_000;
 
 /**
- * Whether a lease that has run out says that its worker is dead. After the database was away, or its clock was set, it says
- * nothing: no worker could renew. Then no lease is expired for one lease duration, and what lapses because of the gap
- * spends no attempt.
+ * Decides whether a lapsed lease means that its worker is dead. After the database was away, or its clock was set, it
+ * does not: no worker could renew. Then no lease expires for one lease duration, and a lapse because of the gap spends
+ * no attempt.
  */
 export class LeaseExpiry {
   readonly #warn: (text: string) => void;
@@ -48,14 +48,14 @@ export class LeaseExpiry {
     this.#hasFailed ||= isAway.some((code) => isPawlError(error, code));
   }
 
-  /** The database has answered, to a question that was asked at `askedMs`. Tells whether leases may be expired now. */
+  /** The database has answered a query that was sent at `askedMs`. Returns whether leases may expire now. */
   observe(time: DatabaseTime, askedMs: number): boolean {
     const atMs = this.#monotonicMs();
     const tookMs = atMs - askedMs;
     const leaseMs = this.#leaseMs ?? defaultLeaseMs;
     const last = this.#last;
     if (last === undefined) {
-      // This process has just begun: that it had to wait, or the server itself, says that there was a gap.
+      // This process has just begun: only its own waiting time, or the server's start, shows a gap.
       const upMs = time.startedMs === null ? leaseMs : time.clockMs - time.startedMs;
       const isNew = upMs >= 0 && upMs < leaseMs;
       if (isNew || this.#hasFailed)
@@ -77,7 +77,7 @@ export class LeaseExpiry {
     return this.#gap === undefined || time.nowMs >= this.#gap.untilMs;
   }
 
-  /** Whether a lease that ended at this time did so because nobody could renew it. */
+  /** Whether a lease that ended at this time lapsed because no worker could renew it. */
   wasGap(leasedUntilMs: number): boolean {
     return this.#gap !== undefined && leasedUntilMs >= this.#gap.fromMs && leasedUntilMs <= this.#gap.untilMs;
   }

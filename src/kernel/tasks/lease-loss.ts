@@ -6,7 +6,7 @@ import type { ClaimedTask } from "../types/claimed-task.ts";
 /** Why a task is no longer its worker's: an event or a timer made the instance leave, or the lease ran out. */
 export type LeaseLossReason = "superseded" | "timeout" | "lapsed";
 
-/** What became of leases that no longer hold, by the ids of their tasks. */
+/** Why leases no longer hold, by the ids of their tasks. */
 export async function leaseLossReasons(
   kernel: Kernel,
   lost: readonly ClaimedTask[],

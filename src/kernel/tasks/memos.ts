@@ -7,9 +7,9 @@ import type { ClaimedTask } from "../types/claimed-task.ts";
 import { runOf } from "./claim.ts";
 
 /**
- * Does `work` unless an earlier attempt has done it: one of the same visit, or with `{ scope: "instance" }` one of the same
- * run of the instance. Its result is kept at once, outside the step's outcome, and given back from then on. Two attempts
- * that overlap keep one result, and the one without a lease none.
+ * Runs `work` unless an earlier attempt has done so: one of the same visit, or with `{ scope: "instance" }` one of the
+ * same run of the instance. Its result is stored at once, outside the step's outcome, and returned from then on. Two
+ * overlapping attempts store one result; an attempt without a lease stores none.
  */
 export async function once(kernel: Kernel, task: ClaimedTask, name: unknown, ...rest: unknown[]): Promise<unknown> {
   const key = { instanceId: task.row.id, owner: "", name: checkedText(name, "The name given to `once`") };
@@ -43,7 +43,7 @@ function scopeOf(name: string, options: unknown): Scope {
   throw new PawlError("option_invalid", `\`once("${name}")\` takes { scope: "visit" } or { scope: "instance" }.`);
 }
 
-/** No state begins with a colon: what is kept for the instance cannot be taken for what a visit has kept. */
+/** No state begins with a colon: a memo of the instance cannot collide with one of a visit. */
 function ownerOf(task: ClaimedTask, scope: Scope): string {
   if (scope === "instance") return `:run:${runOf(task)}`;
   const { row, work, visit } = task;

@@ -14,7 +14,7 @@ import type { PendingReport } from "./pending-report.ts";
 const faultPauseMs = 600_000;
 const laterMs = 10_000;
 
-/** What kind of writing a report asks for. */
+/** The kind of write that a report needs. */
 export function planReport(kernel: Kernel, pending: PendingReport): void {
   const { task, outcome } = pending.report;
   switch (outcome.kind) {
@@ -77,15 +77,15 @@ export function fail(kernel: Kernel, pending: PendingReport, given: AttemptFailu
     });
 }
 
-/** What an attempt is called that is followed by another one. */
+/** The name of an attempt that is followed by another one. */
 const retriedAs = { failed: "attempt_failed", lapsed: "lease_expired" } as const;
 
-/** A rule is more than the class of an error: also what is permanent is tried as often as it says. */
+/** A rule applies to more than the class of an error: even permanent errors are retried as often as it says. */
 function ofRetryRule(failure: AttemptFailure, { type = failure.payload.type ?? undefined }: RetryRule): AttemptFailure {
   return { ...failure, final: false, payload: { ...failure.payload, type: type ?? null, reason: "attempts_used_up" } };
 }
 
-/** A delivery that is not at its end: what was sent is found again at the next try, and is not sent twice. */
+/** An incomplete delivery: events that were sent are found again at the next try, and are not sent twice. */
 export function returnDelivery(kernel: Kernel, pending: PendingReport, { later, failed }: Delivered): void {
   const { task } = pending.report;
   if (later !== undefined) {
@@ -110,8 +110,8 @@ export function returnedTask(
 }
 
 /**
- * A step and its definition are at odds. No attempt is spent and nothing fails: the step waits for whoever can mend it, and
- * is tried now and then, so that a new definition finds it.
+ * A step contradicts its definition. No attempt is spent and nothing fails: the step waits for a fix, and is retried
+ * now and then, so that a new definition finds it.
  */
 export function deferFaultyStep(pending: PendingReport, fault: PawlError): void {
   pending.fault = fault;
@@ -120,7 +120,7 @@ export function deferFaultyStep(pending: PendingReport, fault: PawlError): void 
   pending.returned = returnedTask(pending.report.task, "deferred", faultPauseMs, true, detail);
 }
 
-/** A recovery that its instance refuses is not tried again: nothing would change until somebody does something. */
+/** A recovery that its instance refuses is not retried: nothing would change without a person. */
 export function refusedRecovery({ report: { task }, move }: PendingReport, error: unknown): AttemptFailure | undefined {
   if (move?.kind !== "recover" || !isPawlError(error, "transition_refused")) return undefined;
   return attemptFailureOf(task, { kind: "gave_up", reason: "recover_refused", error });

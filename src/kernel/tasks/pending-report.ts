@@ -20,11 +20,11 @@ export class PendingReport {
   recovers = false;
   /** What its definition does not allow. */
   fault: PawlError | undefined;
-  /** It may have been written by a try whose reply was lost: its traces are looked for first. */
+  /** It may have been written by a try whose reply was lost: its traces are searched for first. */
   mayBeWritten: boolean;
   /** What kept it from being written. */
   error: unknown;
-  /** The next step, which came with it. */
+  /** The next step, which was leased with it. */
   granted: ClaimedTask | undefined;
   /** A hook has to run, in a transaction of its own. */
   needsTransaction = false;
@@ -45,7 +45,9 @@ export async function heldTaskIds(db: Executor, tasks: readonly Pick<ClaimedTask
   return new Set((await readHeldLeases(db, leases)).map((one) => one.task_id));
 }
 
-/** The lease holds, and yet its row was passed over: somebody has it in hand for a moment, to renew it for example. */
+/**
+ * The lease holds, but its row was skipped: another transaction has it locked for a moment, to renew it for example.
+ */
 export function leaseBusy(): PawlError {
   return new PawlError("busy", "A task that was reported is being written by somebody else. Try again.");
 }

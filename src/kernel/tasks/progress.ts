@@ -4,13 +4,13 @@ import { putProgress } from "../../store/tasks/progress.ts";
 import type { Kernel } from "../kernel.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 
-/** How far a task is, as a step says it. */
+/** The progress of a task, as its step reports it. */
 export interface ProgressReport {
   readonly fraction: number;
   readonly note: string | null;
 }
 
-/** What a sum of many small parts may be beside 0 and 1. */
+/** The tolerance for a sum of many small parts outside 0 to 1. */
 const slack = 1e-6;
 
 export function checkedProgress(fraction: unknown, note: unknown): ProgressReport {

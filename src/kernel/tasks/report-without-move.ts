@@ -30,7 +30,7 @@ export async function returnAll(kernel: Kernel, batch: readonly PendingReport[])
   }
 }
 
-/** Effects that were carried out, or given up after their last attempt. */
+/** Effects that are done, or that failed permanently after their last attempt. */
 export async function endTasks(kernel: Kernel, given: readonly PendingReport[]): Promise<void> {
   for (const pending of given) if (pending.report.task.kind !== "effect") pending.error = notAnEffect();
   const batch = given.filter((pending) => pending.error === undefined);
@@ -73,7 +73,7 @@ function hasOutput({ starts = [], sends = [] }: StepOutput): boolean {
   return starts.length > 0 || sends.length > 0;
 }
 
-/** Deliveries that have been made, with what was refused and what can never arrive. */
+/** Completed deliveries, with refused events and those that can never arrive. */
 async function endDeliveryTasks(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   await writeWhileLeased(kernel, batch, {
     write: (open) =>
@@ -92,13 +92,13 @@ async function endDeliveryTasks(kernel: Kernel, batch: readonly PendingReport[])
 interface LeasedWrite {
   /** Writes those whose row is free and whose lease holds. */
   readonly write: (open: readonly PendingReport[]) => Promise<readonly { task_id: string }[]>;
-  /** Whether this is what the writing leaves behind: how the lease ended by the record, undefined without one. */
+  /** Whether a record shows that the report was written: how the lease ended, undefined without one. */
   readonly isRecordOf: (pending: PendingReport, what: string | undefined) => boolean;
 }
 
 /**
- * Writes what moves no instance. A row that somebody has in hand is passed over, so a lease that still holds is tried
- * again; one that is gone may have been ended by an earlier try of ours that lost its reply, and its trace tells.
+ * Writes reports without a move. A locked row is skipped, so a lease that still holds is tried again; one that is gone
+ * may have been ended by an earlier try of ours that lost its reply, which its record shows.
  */
 async function writeWhileLeased(
   kernel: Kernel,

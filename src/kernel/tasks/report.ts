@@ -34,8 +34,8 @@ const optimisticRounds = 3;
 const unwritableFailurePauseMs = 60_000;
 
 /**
- * Takes down what workers did with their tasks, as many as there are in as few statements as can be. Decisions are made
- * on what the claim returned, and fenced by the lease: a worker that lost its lease changes nothing.
+ * Writes the outcomes of tasks, as many as possible in as few statements as possible. Decisions are based on what the
+ * claim returned, and fenced by the lease: a worker that lost its lease changes nothing.
  */
 export async function report(kernel: Kernel, reports: readonly Report[]): Promise<ReportResult[]> {
   const answers = await reportEach(kernel, reports);
@@ -45,7 +45,7 @@ export async function report(kernel: Kernel, reports: readonly Report[]): Promis
   });
 }
 
-/** A report that could not be written, and why. It may have been: the reply can be what was lost. */
+/** A report that could not be written, and why. It may have been: the reply may be what was lost. */
 export interface FailedReport {
   readonly error: unknown;
 }
@@ -86,8 +86,8 @@ export async function reportEach(kernel: Kernel, reports: readonly Report[]): Pr
 }
 
 /**
- * One batch has room for one report of a task. Two come together when a worker has claimed its own expired task again and
- * both attempts end at the same time: the one without a lease must not pass for written with the other.
+ * One batch may have one report per task. Two meet when a worker has claimed its own expired task again and both
+ * attempts end at the same time: the one without a lease must not count as written with the other.
  */
 async function reportInTwo(kernel: Kernel, reports: readonly Report[]): Promise<(ReportResult | FailedReport)[]> {
   const newest = new Map<string, Report>();
@@ -104,7 +104,7 @@ async function reportInTwo(kernel: Kernel, reports: readonly Report[]): Promise<
   return reports.map((one) => (isNewest(one) ? written.shift()! : older.shift()!));
 }
 
-/** One part of a batch. What it fails of keeps those reports from being written that it was about, and no others. */
+/** One part of a batch. Its error concerns its own reports, and no others. */
 async function part(
   open: () => readonly PendingReport[],
   isMeant: (pending: PendingReport) => boolean,
@@ -125,7 +125,7 @@ function handOverGranted(batch: readonly PendingReport[]): void {
     if (result === "written" && granted !== undefined) report.stay?.take(granted);
 }
 
-/** What is counted, judged and announced once reports are written. That it fails changes nothing about them. */
+/** Counts, breakers and announcements of written reports. A failure here changes nothing about them. */
 async function afterReports(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
   const written = batch.filter((pending) => pending.result !== undefined);
   try {
@@ -139,8 +139,8 @@ async function afterReports(kernel: Kernel, batch: readonly PendingReport[]): Pr
 }
 
 /**
- * Gives back the tasks of silent workers, unless nobody could speak. A lapse is an outcome like any other: the predicate is
- * looked at again.
+ * Returns the tasks of silent workers, unless an outage kept all workers from renewing. A lapse is an outcome like any
+ * other: the predicate is checked again.
  */
 export async function reportLapsed(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
   const lapsed = await lapsedLeases(kernel, lanes, limit);
@@ -158,7 +158,7 @@ export async function reportLapsed(kernel: Kernel, lanes: readonly string[], lim
   return results.filter((result) => result === "written").length;
 }
 
-/** Why a lapse spends no attempt: nobody could renew, or the step had not begun. */
+/** Why a lapse spends no attempt: no worker could renew, or the step had not begun. */
 function unspentReason(
   kernel: Kernel,
   { leased_until_ms, begun }: LapsedTask,
@@ -175,7 +175,7 @@ async function lapsedLeases(kernel: Kernel, lanes: readonly string[], limit: num
     throw error;
   });
   const { now_ms: nowMs, clock_ms: clockMs, started_ms } = rows[0]!;
-  // An embedded database was started by this process: whoever held a lease before is gone.
+  // An embedded database was started by this process: earlier holders of leases are dead.
   const startedMs = db.kind === "pglite" ? null : started_ms;
   if (!expiry.observe({ nowMs, clockMs, startedMs }, askedMs)) return [];
   return rows.filter((row) => row.task_id !== null);
@@ -234,7 +234,7 @@ async function moveInTransaction(kernel: Kernel, pending: PendingReport): Promis
 }
 
 async function moveTogether(kernel: Kernel, batch: readonly PendingReport[], readAgain: boolean): Promise<void> {
-  // The claim has told of callbacks that wait: they are not with it.
+  // The claim has reported waiting callbacks, but not read them.
   const again = readAgain || batch.some(({ mayBeWritten, report }) => mayBeWritten || report.task.row.inbox > 0);
   const moves = again ? await reloadMoves(kernel, kernel.db, batch) : movesAsClaimed(kernel, batch);
   const free: Move[] = [];
@@ -288,7 +288,7 @@ async function moveLocked(
   else throw leaseBusy();
 }
 
-/** A report and what it makes of its instance. */
+/** A report and the update that it makes. */
 interface Move {
   readonly update: InstanceUpdate;
   readonly pending: PendingReport;
@@ -301,7 +301,7 @@ function movesAsClaimed(kernel: Kernel, batch: readonly PendingReport[]): Move[]
   });
 }
 
-/** Reads the instances anew, for those whose lease still holds, and lets what is due come first. */
+/** Reads the instances again, for those whose lease still holds, and applies what is due first. */
 async function reloadMoves(
   kernel: Kernel,
   db: Executor,
@@ -311,7 +311,7 @@ async function reloadMoves(
   const ids = batch.map(({ report }) => report.task.row.id);
   const rows = new Map((await readInstances(db, ids)).map((row) => [row.id, row]));
   const held = await heldTaskIds(db, batch);
-  // Last of all: an earlier try of ours that ended the visit or the lease between these looks is found by now.
+  // Last of all: an earlier try of ours that ended the visit or the lease between these reads is found by now.
   await findWrittenReports(kernel, db, batch);
   const open = batch.filter((pending) => pending.result === undefined);
   const moves: Move[] = [];
@@ -336,14 +336,14 @@ async function findWrittenReports(kernel: Kernel, db: Executor, batch: readonly 
     db,
     unsure.map(({ report }, index) => ({ ...leases[index]!, afterVersion: report.task.row.version })),
   );
-  // A recovery that was given up moved nothing, and left word.
+  // A recovery that failed permanently moved nothing, and left a note.
   const ended = unsure.some(({ report }) => isRecovery(report.task)) ? await readEndedAttempts(db, leases) : [];
   const made = new Set([...moves, ...ended].map((one) => one.task_id));
   for (const pending of unsure) if (made.has(pending.lease.taskId)) pending.result = "written";
   await findGranted(kernel, db, unsure, moves);
 }
 
-/** The next steps that came leased with moves whose replies were lost, where they still are. */
+/** The next steps that were leased with moves whose replies were lost, if they are still there. */
 async function findGranted(
   kernel: Kernel,
   db: Executor,
@@ -363,7 +363,7 @@ async function findGranted(
 function decideMove(kernel: Kernel, update: InstanceUpdate, pending: PendingReport): void {
   const { task } = pending.report;
   const { move } = pending;
-  // What was due ended the visit: the step's result has come too late.
+  // Something due ended the visit: the step's result is too late.
   if (update.instance.visit !== task.visit || update.instance.outcome !== null || move === undefined) return;
   const lease = { ...pending.lease, lapsed: move.kind === "attempt_failed" && move.what === "lapsed" };
   const origin: MoveOrigin = { source: "worker", requestId: null, lease };
@@ -392,7 +392,7 @@ function decideMove(kernel: Kernel, update: InstanceUpdate, pending: PendingRepo
       update.add(decided, origin);
     }
   });
-  // A recovery that is refused, or a failure that is, is decided once more on its own, where nobody is in the way.
+  // A refused recovery, or a refused failure, is decided once more on its own, without other updates.
   if (update.error === undefined || move.kind !== "event") return;
   if (isDefinitionFault(update.error)) {
     deferFaultyStep(pending, update.error);
@@ -403,7 +403,7 @@ function decideMove(kernel: Kernel, update: InstanceUpdate, pending: PendingRepo
   fail(kernel, pending, attemptFailureOf(task, { kind: "failed", error: update.error }));
 }
 
-/** Written: with the report in it, or with what was due instead of it. */
+/** Written: with the report, or with what was due instead of it. */
 function finish(kernel: Kernel, update: InstanceUpdate, pending: PendingReport): void {
   pending.result = update.isFenced ? "written" : "lease_lost";
   pending.leftDeadLetter = update.deadLetters.length > 0;

@@ -7,7 +7,7 @@ export const beatEveryMs = 5_000;
 const silentAfterMs = 3 * beatEveryMs;
 const forgottenAfterMs = 3_600_000;
 
-/** A worker, in this process or another, as it was at its last sign of life. */
+/** A worker, in this process or another, at its last heartbeat. */
 export interface WorkerInfo {
   /** New at each start. */
   readonly id: string;
@@ -19,15 +19,18 @@ export interface WorkerInfo {
   readonly heartbeatAt: Date;
   /** It has given no sign of life for fifteen seconds: it was killed, is cut off, or a step blocks its process. */
   readonly silent: boolean;
-  /** It claims nothing more, and lets what runs finish. */
+  /** It claims nothing more, and running steps may finish. */
   readonly stopping: boolean;
   /** What its loop does, and how many of its slots are in each of their states. */
   readonly state: string;
   readonly slots: Readonly<Record<string, number>>;
   readonly concurrency: number;
-  /** How many steps go on though their signal was aborted a while ago; their slots were freed, up to `concurrency`. */
+  /**
+   * How many steps keep running though their signal was aborted a while ago; their slots were freed, up to
+   * `concurrency`.
+   */
   readonly stuck: number;
-  /** How many tasks of which lanes it has in hand. */
+  /** How many tasks of which lanes it has. */
   readonly tasks: Readonly<Record<string, number>>;
   /** The lanes that it serves. */
   readonly lanes: readonly string[];
@@ -57,7 +60,7 @@ export function isLive({ silent_ms, stopping }: WorkerView): boolean {
   return silent_ms <= silentAfterMs && !stopping;
 }
 
-/** Forgets workers that fell silent an hour ago. */
+/** Deletes workers that were silent for an hour. */
 export function tidyWorkers(kernel: Kernel): Promise<void> {
   return pruneWorkers(kernel.db, forgottenAfterMs);
 }

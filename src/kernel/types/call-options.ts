@@ -3,7 +3,7 @@ import type { TransactionLike } from "../../store/port/foreign-tx.ts";
 
 /** What every call takes. */
 export interface CallOptions {
-  /** Your own transaction: the change is part of it, and comes true when you commit. */
+  /** Your own transaction: the change is part of it, and takes effect when you commit. */
   readonly tx?: TransactionLike | Tx;
 }
 

@@ -2,7 +2,7 @@ import type { LifecycleModel } from "../../definition/model.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Delivery } from "./delivery.ts";
 
-/** A task in a worker's hands, with its instance as it stood. */
+/** A task that a worker holds, with its instance at the time of the claim. */
 export interface ClaimedTask {
   readonly lease: { readonly taskId: string; readonly token: number };
   readonly kind: "step" | "effect";
@@ -10,11 +10,11 @@ export interface ClaimedTask {
   readonly attempt: number;
   readonly priority: number;
   readonly visit: number;
-  /** What the event brought that led into a step's state. */
+  /** The payload of the event that led into a step's state. */
   readonly payload?: unknown;
-  /** What an effect is about. */
+  /** The subject of an effect. */
   readonly work: EffectWork | null;
-  /** What is to be sent to others; its row is the sender's, and its lifecycle the receivers'. */
+  /** The events to deliver; its row is the sender's, and its lifecycle the receivers'. */
   readonly delivery?: Delivery;
   readonly row: InstanceRow;
   readonly lifecycle: LifecycleModel;

@@ -2,11 +2,11 @@ import type { PawlError } from "../../base/errors.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Ref } from "../refs.ts";
 
-/** An event that a step sends to another instance: checked when it is asked for, on its way with the outcome. */
+/** An event that a step sends to another instance: checked when it is requested, delivered with the outcome. */
 export interface PlannedSend {
   readonly lifecycle: LifecycleModel;
   readonly outgoing: OutgoingEvent;
-  /** The letter as it is stored. */
+  /** The event as it is stored. */
   readonly text: string;
 }
 
@@ -18,11 +18,11 @@ export interface OutgoingEvent {
   readonly payload?: unknown;
   /** It is delivered so much later than it would be: its instance keeps it as an event for later. */
   readonly afterMs?: number;
-  /** The stored callback that failed so often, and is to be tried again in place of sending the event. */
+  /** The stored callback that failed permanently, and is to be retried instead of sending the event. */
   readonly callback?: { readonly id: string; readonly attempts: number };
 }
 
-/** What a task brings to the instances of one lifecycle: letters in their order, or the end of a run to its children. */
+/** The events of a task for the instances of one lifecycle, in their order; or the end of a run, for its children. */
 export interface Delivery {
   readonly lifecycle: string;
   /** The sender's run, for those of its children that are named by their keys. */
@@ -30,14 +30,14 @@ export interface Delivery {
   readonly letters?: readonly OutgoingEvent[];
 }
 
-/** What became of a delivery. */
+/** The outcome of a delivery. */
 export interface Delivered {
   /** Letters that their instance refused. */
   readonly refused: { readonly outgoing: OutgoingEvent; readonly instance: string; readonly blockers: unknown }[];
-  /** Letters that can never arrive. */
+  /** Events that can never arrive. */
   readonly undelivered: { readonly outgoing: OutgoingEvent; readonly error: PawlError }[];
-  /** What passes by itself: it is tried again, and no attempt is spent. */
+  /** Transient errors: it is retried, and no attempt is spent. */
   later: PawlError | undefined;
-  /** What somebody has to mend: it is tried again as often as an after-effect is. */
+  /** Errors that a person has to fix: it is retried as often as an after-effect is. */
   failed: PawlError | undefined;
 }

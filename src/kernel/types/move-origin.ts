@@ -16,7 +16,7 @@ export interface OutgoingMessage {
   readonly payload: unknown;
 }
 
-/** What a step said beside its event: it is written with the move. */
+/** The other outputs of a step, written with the move. */
 export interface StepOutput {
   readonly messages?: readonly OutgoingMessage[];
   readonly starts?: readonly ChildStart[];

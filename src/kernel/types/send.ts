@@ -3,13 +3,13 @@ import type { LifecycleModel } from "../../definition/model.ts";
 import type { Ref } from "../refs.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** A result that a person accepts: one that was kept as late, or one that came in time and that no state has taken. */
+/** A result that a person accepts: a late one, or one that came in time and that no state has accepted. */
 export interface AcceptedCallback {
   readonly callbackId: string;
   readonly wasWaiting: boolean;
 }
 
-/** An event on its way to an instance. */
+/** An event for an instance. */
 export interface Send {
   readonly lifecycle: LifecycleModel;
   readonly ref: Ref;
@@ -23,15 +23,15 @@ export interface Send {
   readonly delay: { readonly afterMs: number | null; readonly atMs: number | null } | undefined;
   /** Made once for the call: the mark by which its move is found again after a lost reply. */
   readonly requestId: string;
-  /** A change of the data that comes with it. */
+  /** A change of its data. */
   readonly patch?: Readonly<Record<string, unknown>> | undefined;
-  /** Its time begins anew. */
+  /** Its deadline starts over. */
   readonly renewsDeadline?: boolean;
   /** The late result that is accepted with it. */
   readonly late?: AcceptedCallback & { readonly event: string };
-  /** Whose doing it is; a call's unless given. */
+  /** The origin of the move. @default a call */
   readonly source?: "call" | "timer" | "pawl";
-  /** Whoever sends it may have sent it before: its move is looked for first. */
+  /** The sender may have sent it before: its move is searched for first. */
   readonly mayBeKnown?: boolean;
 }
 

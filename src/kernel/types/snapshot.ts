@@ -1,7 +1,7 @@
 import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { FailureColumn } from "../../store/move/instances.ts";
 
-/** What an instance failed of last, and when. */
+/** The last failure of an instance. */
 export interface FailureOf extends FailureColumn {
   readonly atMs: number;
 }

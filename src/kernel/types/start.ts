@@ -5,16 +5,16 @@ import type { NewInstance } from "../../store/move/start-instances.ts";
 import type { TimerRow } from "../../store/move/timers.ts";
 import type { Snapshot } from "./snapshot.ts";
 
-/** An instance on its way into the world. */
+/** An instance to start. */
 export interface Start {
   readonly lifecycle: LifecycleModel;
   readonly key: string | null;
   readonly data: unknown;
   readonly actor: string | null;
   readonly reason: string | null;
-  /** Null for a child, which comes with a move of its parent. */
+  /** Null for a child, which starts with a move of its parent. */
   readonly requestId: string | null;
-  /** Started by the clock, and not by somebody's call. */
+  /** Started by the clock, and not by a call. */
   readonly source?: "timer";
   /** The instance whose step starts it, and its name among the children of that run. */
   readonly parent?: NonNullable<NewInstance["parent"]>;
@@ -28,7 +28,7 @@ export type Started =
   | { readonly ok: true; readonly created: boolean; readonly instance: Snapshot }
   | { readonly ok: false; readonly error: PawlError };
 
-/** A start that was checked: everything that is to be written, from data as it was when the call was made. */
+/** A checked start: everything to write, from data as it was when the call was made. */
 export interface PlannedStart {
   readonly start: Start;
   readonly decision: Decision;
@@ -36,7 +36,7 @@ export interface PlannedStart {
   readonly timers: readonly TimerRow[];
 }
 
-/** A child that a step or an effect starts: checked when it is asked for, written with the outcome. */
+/** A child that a step or an effect starts: checked when it is requested, written with the outcome. */
 export interface ChildStart {
   readonly planned: PlannedStart;
   /** Its place among those that were started without a key. */

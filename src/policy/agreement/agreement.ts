@@ -16,7 +16,7 @@ import {
   similarity,
 } from "./label-shape.ts";
 
-/** How far labelers agree on one field, or on the whole. */
+/** The agreement of labelers on one field, or on the whole label. */
 export interface FieldAgreement {
   readonly kind: Answer["kind"];
   readonly scale: Scale | "sets";
@@ -30,16 +30,16 @@ export interface FieldAgreement {
 }
 
 export interface Agreement {
-  /** By field; "" where the label is one answer. */
+  /** By field; "" if a label is one answer. */
   readonly fields: Readonly<Record<string, FieldAgreement>>;
-  /** The means over the fields for which there is one, remarks left out. */
+  /** The means over the fields that have one, without remarks. */
   readonly agreement: number | null;
   readonly alpha: number | null;
   /** The field with the lowest alpha: where the question or its guide is unclear. */
   readonly weakest: string | null;
 }
 
-/** How far labelers agree, field by field and over all. */
+/** Computes the agreement of labelers, by field and in total. */
 export function agreementOf(labels: Iterable<GivenLabel>, shape?: LabelShape): Agreement {
   const given = [...labels];
   const known = shape ?? shapeOf(given.map(({ label }) => label as Json));
@@ -56,7 +56,7 @@ export function agreementOf(labels: Iterable<GivenLabel>, shape?: LabelShape): A
   };
 }
 
-/** What labels say to one answer; those that say nothing are left out. */
+/** The values of one answer; labels without it are left out. */
 function answersIn(labels: readonly GivenLabel[], shape: LabelShape, field: string): GivenLabel[] {
   return labels.flatMap(({ sample, labeler, label }) => {
     const value = answerIn(label as Json, shape, field);
@@ -139,7 +139,10 @@ export interface LabelerAgreement {
   readonly agreement: number | null;
 }
 
-/** Each labeler beside the others, the least agreeing first: whoever labels at random is found here without any gold. */
+/**
+ * Each labeler compared with the others, the lowest agreement first: finds labelers who answer at random without any
+ * gold label.
+ */
 export function agreementByLabeler(labels: Iterable<GivenLabel>, shape?: LabelShape): LabelerAgreement[] {
   const given = [...labels];
   const known = shape ?? shapeOf(given.map(({ label }) => label as Json));
@@ -157,7 +160,7 @@ export function agreementByLabeler(labels: Iterable<GivenLabel>, shape?: LabelSh
     .sort((one, other) => (one.agreement ?? 2) - (other.agreement ?? 2) || (one.labeler < other.labeler ? -1 : 1));
 }
 
-/** Adds, for each labeler, the similarity of each label with each other one of its sample. */
+/** Adds, for each labeler, the similarity of each label with every other one of its sample. */
 function addAgreements(
   labels: readonly GivenLabel[],
   answer: Answer,

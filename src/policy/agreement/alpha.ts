@@ -2,19 +2,20 @@ import { PawlError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import { columnsOf, type GivenLabel, type LabelColumns, rowsBySample } from "./label-columns.ts";
 
-/** What the distance of two labels means: none but being different, the ranks between them, or their difference. */
+/** The distance of two labels: equal or different, the ranks between them, or their difference. */
 export type Scale = "nominal" | "ordinal" | "interval";
 
 /**
- * Krippendorff's alpha: 1 is agreement without exception, 0 what chance would give, less than 0 is worse than chance.
- * For any number of labelers, who need not have labeled the same samples. Null where it is not defined: no sample has two
- * labels, or all labels are the same, so that nothing could have disagreed.
+ * Krippendorff's alpha: 1 is perfect agreement, 0 is what chance would give, less than 0 is worse than chance. For any
+ * number of labelers, who need not have labeled the same samples. Null if it is not defined: no sample has two labels,
+ * or all labels are the same, so that no disagreement was possible.
  *
  * ```ts
- * krippendorffAlpha([{ sample: "s1", labeler: "ada", label: 4 }, { sample: "s1", labeler: "bob", label: 5 }], "interval");
+ * krippendorffAlpha([{ sample: "s1", labeler: "ada", label: 4 }, { sample: "s1", labeler: "bob", label: 5 }],
+ * "interval");
  * ```
  *
- * `ordinal` and `interval` take numbers; `ordinal` also what stands in `order`, from the least to the most.
+ * `ordinal` and `interval` take numbers; `ordinal` also the values in `order`, from the least to the most.
  */
 export function krippendorffAlpha(
   labels: Iterable<GivenLabel>,
@@ -81,8 +82,8 @@ export function alphaOf(observed: number, expected: number, pairable: number): n
 }
 
 /**
- * Where each value stands. Ranks are half-way through the labels of their value, counted over all labels that can be
- * paired: their squared differences are just Krippendorff's ordinal metric.
+ * The position of each value. Ranks are half-way through the labels of their value, counted over all labels that can be
+ * paired: their squared differences are exactly Krippendorff's ordinal metric.
  */
 function positionsOf(columns: LabelColumns, scale: "ordinal" | "interval", order?: readonly Json[]): Float64Array {
   const { values } = columns;

@@ -12,14 +12,14 @@ import {
   shapeOf,
 } from "./label-shape.ts";
 
-/** What labels say together about one field, or about the whole. */
+/** The consensus of labels about one field, or about the whole label. */
 export interface FieldConsensus {
   /** Undefined where it is a tie, and where more than half left an optional field out. */
   readonly value: Json | undefined;
   readonly tie: boolean;
-  /** What it lies between in a tie; else the one value. */
+  /** The tied values; otherwise the one value. */
   readonly candidates: readonly Json[];
-  /** How many labels say anything about it. */
+  /** The number of labels with a value for it. */
   readonly votes: number;
   /** The mean agreement of two labels, from 0 to 1; null below two. */
   readonly agreement: number | null;
@@ -31,20 +31,20 @@ export interface Consensus<Label = unknown> {
   readonly tie: boolean;
   /** The mean over the fields, remarks left out. */
   readonly agreement: number | null;
-  /** By field; "" where the label is one answer. */
+  /** By field; "" if a label is one answer. */
   readonly fields: Readonly<Record<string, FieldConsensus>>;
 }
 
 /**
- * What the labels of one sample say together: of choices the most frequent, of several choices those that more than half
- * made, of numbers the median (or mean). A tie is said and never broken by chance or by order.
+ * Computes the consensus of the labels of one sample: the most frequent choice, of several choices those in more than
+ * half of the labels, of numbers the median (or mean). A tie is reported and never broken by chance or by order.
  *
  * ```ts
  * consensusOf([{ animal: "cat", sure: 4 }, { animal: "cat", sure: 2 }, { animal: "dog", sure: 3 }]).label;
  * // { animal: "cat", sure: 3 }
  * ```
  *
- * Without a shape the labels are read by their looks; `labelShape(schema)` reads it from the queue's schema.
+ * Without a shape it is inferred from the labels; `labelShape(schema)` reads it from the queue's schema.
  */
 export function consensusOf<Label>(
   labels: readonly Label[],
@@ -93,7 +93,7 @@ function candidatesOf(answer: Answer, values: readonly Json[]): readonly Json[] 
   return mostFrequent(answer, values);
 }
 
-/** Of equally frequent ones all, in the order in which they came. */
+/** All values with the highest count, in the order of their first label. */
 function mostFrequent(answer: Answer, values: readonly Json[]): readonly Json[] {
   const votes = new Map<string, { value: Json; count: number }>();
   for (const value of values) {
@@ -106,7 +106,7 @@ function mostFrequent(answer: Answer, values: readonly Json[]): readonly Json[] 
   return [...votes.values()].filter(({ count }) => count === most).map(({ value }) => value);
 }
 
-/** Between the two in the middle lies their mean, unless only whole numbers are answers: then it is a tie. */
+/** The mean of the two middle values, unless only whole numbers are answers: then it is a tie. */
 function middle(answer: Answer & { kind: "numeric" }, values: readonly number[]): readonly number[] {
   if (answer.by === "mean") return whole(answer, values.reduce((sum, value) => sum + value, 0) / values.length);
   const sorted = values.toSorted((one, other) => one - other);

@@ -7,17 +7,24 @@ export interface DawidSkeneOptions {
   /** All classes, when some may not occur among the labels; also their order in the result. */
   readonly classes?: readonly Json[];
   /**
-   * How many labels of each class every labeler is taken to have given beforehand, three of four of them right. 4 unless
-   * given; 0 is maximum likelihood, as in the paper, and wants many labels of each labeler.
+   * The prior: how many labels of each class every labeler is assumed to have given, three of four of them right. 0 is
+   * maximum likelihood, as in the paper, and needs many labels of each labeler.
+   * @default 4
    */
   readonly trust?: number;
-  /** The most rounds. 100 unless given. */
+  /**
+   * The maximum number of rounds.
+   * @default 100
+   */
   readonly maxRounds?: number;
-  /** It has settled when no probability moves by more. 0.000001 unless given. */
+  /**
+   * Converged when no probability changes by more.
+   * @default 0.000001
+   */
   readonly tolerance?: number;
 }
 
-/** What a sample most probably is. */
+/** The most probable class of a sample. */
 export interface ClassEstimate {
   /** Undefined where two classes are equally probable. */
   readonly label: Json | undefined;
@@ -28,7 +35,7 @@ export interface ClassEstimate {
   readonly probabilities: Float64Array;
 }
 
-/** What a labeler says of which class. */
+/** The error rates of a labeler, by class. */
 export interface LabelerEstimate {
   /** `confusion[j][k]` is the probability that a sample of class j is given the label of class k. */
   readonly confusion: readonly Float64Array[];
@@ -55,9 +62,9 @@ const sameProbability = 1e-9;
 const trustedRight = 0.75;
 
 /**
- * Which class each sample is of, and how far each labeler can be trusted, both from the labels alone (Dawid and Skene
- * 1979). It begins with the shares of votes, so careless labelers and such as always say the same lose their weight round
- * by round. The same labels give the same answer.
+ * Estimates the class of each sample and the accuracy of each labeler, from the labels alone (Dawid and Skene 1979). It
+ * starts with the shares of votes; careless labelers, and those who always give the same label, lose weight round by
+ * round. Deterministic.
  *
  * ```ts
  * const { samples, labelers } = dawidSkene(labels);
@@ -91,8 +98,8 @@ export function dawidSkene(labels: Iterable<GivenLabel>, options: DawidSkeneOpti
 }
 
 /**
- * The labels in an order of their own. Sums depend on the order of what is added, if only in their last digit; where two
- * answers are equally good, that digit grows round by round until it decides.
+ * The labels in a fixed order. Floating-point sums depend on the order of their terms, if only in the last digit; where
+ * two answers are equally probable, that digit grows round by round until it decides.
  */
 function inOneOrder(labels: readonly GivenLabel[]): GivenLabel[] {
   const told = (one: string, other: string) => (one < other ? -1 : Number(one > other));
@@ -102,7 +109,7 @@ function inOneOrder(labels: readonly GivenLabel[]): GivenLabel[] {
   );
 }
 
-/** What is known of each, in the order in which they turn up among the labels. */
+/** The data of each, in the order of their first label. */
 function estimates<Estimate>(
   labels: readonly GivenLabel[],
   of: "sample" | "labeler",
@@ -145,7 +152,7 @@ class Model {
     this.#logarithms = new Float64Array(this.#confusion.length);
   }
 
-  /** Priors and error rates that fit best to what is believed of the samples. */
+  /** The priors and error rates with the best fit to the estimated classes. */
   maximize(): void {
     const classes = this.#classes;
     const beliefs = this.#beliefs;
@@ -167,7 +174,7 @@ class Model {
     for (let cell = 0; cell < confusion.length; cell++) this.#logarithms[cell] = Math.log(confusion[cell]!);
   }
 
-  /** What is believed of the samples, given priors and error rates; answers by how much it moved at the most. */
+  /** The estimated classes, given priors and error rates; returns the largest change. */
   expect(): number {
     const classes = this.#classes;
     const beliefs = this.#beliefs;

@@ -9,7 +9,7 @@ export interface GoldAccuracy {
   readonly labels: number;
   readonly right: number;
   readonly accuracy: number;
-  /** Where their accuracy lies with a certainty of 95 %: with few labels, anywhere. */
+  /** The 95 % confidence interval of the accuracy: wide for few labels. */
   readonly interval: readonly [low: number, high: number];
 }
 
@@ -43,7 +43,7 @@ export function accuracyOnGold(
     .sort((one, other) => one.accuracy - other.accuracy || (one.labeler < other.labeler ? -1 : 1));
 }
 
-/** Whether a label says what the gold label says. A field that gold leaves out may hold anything. */
+/** Whether a label equals the gold label. A field that the gold label omits may have any value. */
 export function isGold(label: Json, gold: Json, shape: LabelShape): boolean {
   return answersOf(shape).every(([field, answer]) => {
     const right = answerIn(gold, shape, field);
@@ -52,7 +52,7 @@ export function isGold(label: Json, gold: Json, shape: LabelShape): boolean {
   });
 }
 
-/** Of the standard normal distribution: 95 % lie within. */
+/** Of the standard normal distribution: 95 % are within. */
 const standardScore = 1.959963984540054;
 
 /** Wilson's score interval of a share: good for few tries and for shares near 0 and 1, too. */

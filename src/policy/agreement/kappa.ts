@@ -6,14 +6,14 @@ import { columnsOf, type GivenLabel, rowsBySample } from "./label-columns.ts";
 export type KappaWeights = "none" | "linear" | "quadratic";
 
 /**
- * Cohen's kappa of two labelers over the samples that both have labeled: 1 is agreement without exception, 0 what chance
- * would give. Null where it is not defined: they share no sample, or both only ever gave one and the same label.
+ * Cohen's kappa of two labelers over the samples that both have labeled: 1 is perfect agreement, 0 is what chance would
+ * give. Null if it is not defined: they share no sample, or both gave one and the same label everywhere.
  *
  * ```ts
  * cohensKappa(labels, "ada", "bob", { weights: "linear", order: ["poor", "fair", "good"] });
  * ```
  *
- * Weights need to know where a label stands: numbers by their value, anything else by its place in `order`.
+ * Weights need the position of a label: numbers have their value, anything else its place in `order`.
  */
 export function cohensKappa(
   labels: Iterable<GivenLabel>,
@@ -73,10 +73,11 @@ interface Share {
   readonly other: number;
 }
 
-/** The mean distance between two who choose independently of each other, without a look at each pair of labels. */
+/** The mean distance of two labelers who choose independently, computed without comparing each pair of labels. */
 const expectedBy: Readonly<Record<KappaWeights, (shares: readonly Share[]) => number>> = {
   none: (shares) => 1 - shares.reduce((sum, { one, other }) => sum + one * other, 0),
-  // What lies between two neighbouring places counts as often as one of the two chooses below it and the other above.
+  // The distance between two neighbouring positions counts as often as one labeler chooses below it and the other
+  // above.
   linear: (shares) => {
     let [below, under, expected] = [0, 0, 0];
     shares.slice(0, -1).forEach(({ place, one, other }, index) => {
@@ -113,9 +114,9 @@ function placesOf(values: readonly Json[], order: readonly Json[] | undefined): 
 }
 
 /**
- * Fleiss' kappa: like Cohen's for any number of labelers, who need not be the same for each sample. Samples may differ in
- * how many labels they have, each counts alike; with the same number each, it is Fleiss' own. A sample with one label says
- * nothing about agreement and is left out. Null where it is not defined: no sample has two labels, or all are the same.
+ * Fleiss' kappa: like Cohen's for any number of labelers, who need not be the same for each sample. Samples may differ
+ * in their number of labels, and each counts alike; with equal numbers, it is Fleiss' own. A sample with one label is
+ * left out. Null if it is not defined: no sample has two labels, or all are the same.
  */
 export function fleissKappa(labels: Iterable<GivenLabel>): number | null {
   const { values, valueAt, ...columns } = columnsOf(labels);

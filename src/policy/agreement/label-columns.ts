@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
 import type { Json } from "../../base/json.ts";
 
-/** One label as the measures take it: who said what of which sample. What is missing is not in the list. */
+/** One label as input of the measures: labeler, sample and label. Missing labels are not in the list. */
 export interface GivenLabel {
   readonly sample: string;
   readonly labeler: string;
@@ -9,7 +9,7 @@ export interface GivenLabel {
   readonly label: unknown;
 }
 
-/** Labels as columns of small numbers, so that a million of them are walked and not compared with each other. */
+/** Labels as columns of small numbers, so that a million of them can be scanned without comparing objects. */
 export interface LabelColumns {
   readonly samples: readonly string[];
   readonly labelers: readonly string[];
@@ -21,7 +21,7 @@ export interface LabelColumns {
   readonly valueAt: Int32Array;
 }
 
-/** The columns of a list of labels; `values` may name the values that come first, in their order. */
+/** The columns of a list of labels; `values` may list the values that come first, in their order. */
 export function columnsOf(labels: Iterable<GivenLabel>, values: readonly Json[] = []): LabelColumns {
   const samples = new Numbers<string>();
   const labelers = new Numbers<string>();
@@ -45,7 +45,10 @@ export function columnsOf(labels: Iterable<GivenLabel>, values: readonly Json[] 
   return { samples: samples.names(), labelers: labelers.names(), values: known, sampleAt, labelerAt, valueAt };
 }
 
-/** A map tells "1" from 1 by itself; only objects need a text, and a first sign that keeps it apart from labels that are texts. */
+/**
+ * A map distinguishes "1" from 1 by itself; only objects need a text, with a first character that separates it from
+ * labels that are texts.
+ */
 function keyOf(label: Json): Json {
   if (typeof label === "object" && label !== null) return `{${canonicalJson(label)}`;
   return typeof label === "string" ? `"${label}` : label;
@@ -80,7 +83,7 @@ export function* rowsBySample({ samples, sampleAt }: LabelColumns): Generator<In
   for (let sample = 0; sample < samples.length; sample++) yield rows.subarray(ends[sample]!, ends[sample + 1]!);
 }
 
-/** One field of labels that are objects; a label without it says nothing about it. */
+/** One field of labels that are objects; a label without it has no value for it. */
 export function pickField(labels: Iterable<GivenLabel>, field: string): GivenLabel[] {
   const picked: GivenLabel[] = [];
   for (const { sample, labeler, label } of labels) {

@@ -3,7 +3,7 @@ import type { Json } from "../../base/json.ts";
 import type { Scale } from "./alpha.ts";
 import { fieldOf, isFields } from "./label-columns.ts";
 
-/** How one answer is to be read: what makes two of them agree, and what lies between them. */
+/** How to compare one answer: when two values agree, and what their distance is. */
 export type Answer =
   /** One of several values. `order`, from the least to the most, makes their agreement ordinal. */
   | { readonly kind: "categorical"; readonly order?: readonly Json[]; readonly optional?: boolean }
@@ -35,7 +35,10 @@ export function isRemark(answer: Answer): boolean {
   return answer.kind === "text" && answer.optional === true;
 }
 
-/** What a label says to one answer; undefined where it says nothing. Null is a choice like others, but no number and no text. */
+/**
+ * A label's value for one answer; undefined if it has none. Null is a choice like others, but neither a number nor a
+ * text.
+ */
 export function answerIn(label: Json, shape: LabelShape, field: string): Json | undefined {
   const value = shape.kind === "fields" ? fieldOf(label, field) : label;
   if (value !== null) return value;
@@ -43,7 +46,7 @@ export function answerIn(label: Json, shape: LabelShape, field: string): Json | 
   return answer?.kind === "categorical" ? value : undefined;
 }
 
-/** The shape that labels have by their looks. A schema knows better: it tells a choice from a text. */
+/** Infers the shape of labels from their values. A schema is more precise: it distinguishes a choice from a text. */
 export function shapeOf(labels: readonly Json[]): LabelShape {
   if (labels.length === 0 || !labels.every(isFields)) return answerOf(labels);
   const names = [...new Set(labels.flatMap((label) => Object.keys(label)))].sort();
@@ -60,7 +63,7 @@ function answerOf(values: readonly Json[]): Answer {
   return { kind: values.every(Array.isArray) ? "multiple" : "categorical" };
 }
 
-/** On which of Krippendorff's scales an answer lies. Sets have a measure of their own. */
+/** The Krippendorff scale of an answer. Sets have a measure of their own. */
 export function scaleOf(answer: Answer): Scale | "sets" {
   if (answer.kind === "multiple") return "sets";
   if (answer.kind === "numeric") return answer.scale ?? "interval";
@@ -82,7 +85,7 @@ function plainText(text: string): string {
   return text.normalize("NFC").trim().replace(/\s+/g, " ");
 }
 
-/** How far two values agree, from 0 to 1. */
+/** The agreement of two values, from 0 to 1. */
 export function similarity(answer: Answer, one: Ready, other: Ready): number {
   if (typeof one === "object" && typeof other === "object") return jaccard(one, other);
   if (one === other) return 1;

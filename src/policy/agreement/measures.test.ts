@@ -70,7 +70,7 @@ describe("every measure", () => {
           same(fleissKappa(labels), fleissKappa(renamed));
           for (const weights of everyWeight) {
             const kappa = cohensKappa(labels, "l0", "l1", { weights });
-            same(kappa, cohensKappa(renamed, "xl1", "xl0", { weights })); // Nor on which of the two comes first.
+            same(kappa, cohensKappa(renamed, "xl1", "xl0", { weights })); // Nor on their order.
           }
         },
       ),

@@ -15,7 +15,7 @@ function ofRows(...rows: string[]): GivenLabel[] {
   );
 }
 
-/** One row a sample, one column a label: how many gave it. Who they were is not told. */
+/** One row per sample, one column per label: how many labelers gave it. Their names are not published. */
 function ofCounts(...rows: string[]): GivenLabel[] {
   return rows.flatMap((row, sample) =>
     row

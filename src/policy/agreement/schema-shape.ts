@@ -4,9 +4,9 @@ import type { Answer, LabelShape } from "./label-shape.ts";
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * How labels of a JSON Schema are to be read: which fields are choices, numbers, lists of choices or free text. Of the
- * author's own keywords it knows three: `x-ordered: true` on an enum whose values go from the least to the most,
- * `x-tolerance: 0.5` on a number, and `x-consensus: "mean"` where the median is not wanted.
+ * Reads from a JSON Schema how to compare labels: which fields are choices, numbers, lists of choices or free text.
+ * Three keywords are its own: `x-ordered: true` on an enum whose values go from the least to the most, `x-tolerance:
+ * 0.5` on a number, and `x-consensus: "mean"` instead of the median.
  *
  * ```ts
  * agreementOf(labels, labelShape(essays.form));
@@ -48,7 +48,7 @@ function numericOf(schema: Schema): Answer {
   };
 }
 
-/** Some libraries write the limits of safe numbers, which say nothing about what is meant. */
+/** Some libraries write the limits of safe integers, which have no meaning here. */
 function limit(inclusive: unknown, exclusive: unknown): number | undefined {
   const given = typeof inclusive === "number" ? inclusive : exclusive;
   return typeof given === "number" && Math.abs(given) < Number.MAX_SAFE_INTEGER ? given : undefined;
@@ -74,7 +74,7 @@ function alternativesOf(schema: Schema): readonly unknown[] {
 
 const mostSteps = 20;
 
-/** A schema behind its references; of one thing or nothing (`anyOf: […, { type: "null" }]`) the thing. */
+/** A schema with its references resolved; of a nullable schema (`anyOf: […, { type: "null" }]`) the other part. */
 function resolved(given: unknown, root: Schema, steps = mostSteps): Schema {
   if (!isObject(given) || steps === 0) return {};
   if (typeof given.$ref === "string") return resolved(partOf(root, given.$ref), root, steps - 1);

@@ -1,7 +1,7 @@
 import { type Executor, sql } from "../port/db.ts";
 import type { Lease } from "../tasks/tasks.ts";
 
-/** What lets somebody outside answer for one event of one instance. */
+/** A token with which an external system can answer for one event of one instance. */
 export interface NewToken {
   readonly id: string;
   readonly hash: string;
@@ -32,10 +32,10 @@ export interface KnownToken {
   readonly instance_id: string;
   readonly lifecycle: string;
   readonly event: string;
-  /** The instance has begun anew since it was given out. */
+  /** The instance was restarted since the token was created. */
   readonly is_old: boolean;
   readonly is_expired: boolean;
-  /** How many callbacks came by it. */
+  /** How many callbacks used it. */
   readonly uses: number;
 }
 
@@ -49,7 +49,7 @@ export async function readToken(db: Executor, id: string): Promise<KnownToken | 
   return token;
 }
 
-/** Forgets tokens that are of no use any more. */
+/** Deletes tokens that have no use any more. */
 export async function deleteExpiredTokens(db: Executor, limit: number): Promise<number> {
   const rows = await db.rows(sql`
     with expired as materialized (

@@ -1,7 +1,7 @@
 import { type InstanceRow, instanceColumns } from "../move/instances.ts";
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** A result that came in from outside, before it is known where it belongs. */
+/** A result from outside, before it is matched with a state. */
 export interface NewCallback {
   readonly id: string;
   readonly instanceId: string;
@@ -15,14 +15,14 @@ export interface NewCallback {
   readonly errorText: string | null;
   /** It is the result of this visit, and of interest only if the deadline has ended that. */
   readonly lateVisit: number | null;
-  /** The token that it came by, which counts it. */
+  /** The token that it came by, which counts its uses. */
   readonly tokenId: string | null;
 }
 
 /**
- * Stores what came, for those instances that are free (or, with `waiting`, as soon as they are), each once. They are locked
- * before the time is taken: what is received before a deadline is then seen by whoever lets that strike. Gives back the
- * instances that were found, as they are now.
+ * Stores callbacks, each once, for those instances that are free (or, with `waiting`, as soon as they are). The
+ * instances are locked before the time is read: a callback that came before a deadline is then seen by the transaction
+ * that fires the deadline. Returns the instances that were found, with their current state.
  */
 export function insertCallbacks(db: Executor, rows: readonly NewCallback[], waiting: boolean): Promise<InstanceRow[]> {
   return db.rows<InstanceRow>(sql`
@@ -111,13 +111,13 @@ export interface WaitingCallback {
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly received_ms: number;
   readonly looked: boolean;
-  /** What was said of it last; of one that waits, why it failed. */
+  /** The last message about it; for a waiting one, why it failed. */
   readonly reason: string | null;
   /** How often its guard, `set` or `before` hook threw. */
   readonly attempts: number;
   /** When it is tried again; null when nothing has failed. */
   readonly retry_ms: number | null;
-  /** Its instance has failed because somebody said so, and not of itself. */
+  /** Its instance failed by a reported error, not by one of its own. */
   readonly failed_by_call: boolean;
 }
 
@@ -132,7 +132,7 @@ const waitingColumns = part`
     where instance.id = callback.instance_id and instance.state = 'failed' and failing.source = 'call'
   ) as failed_by_call`;
 
-/** The callbacks that wait for these instances, in the order in which they came. */
+/** The waiting callbacks of these instances, in the order of their arrival. */
 export function readWaitingCallbacks(db: Executor, ids: readonly string[]): Promise<WaitingCallback[]> {
   return db.rows<WaitingCallback>(sql`
     select ${waitingColumns}
@@ -143,7 +143,7 @@ export function readWaitingCallbacks(db: Executor, ids: readonly string[]): Prom
     order by callback.instance_id, callback.received_at, callback.id`);
 }
 
-/** Callbacks that are to be matched and were not: nobody was there to do it, or they failed and their pause is over. */
+/** Callbacks that were not matched in time: their process died, or they failed and their pause has ended. */
 export function readDueCallbacks(
   db: Executor,
   page: { afterMs: number | null; afterId: string; limit: number },
@@ -159,13 +159,13 @@ export function readDueCallbacks(
     limit ${page.limit}::int`);
 }
 
-/** What becomes of a callback with a commit of its instance. */
+/** The effect of a commit on a callback. */
 export interface SettledCallback {
   readonly id: string;
   readonly instanceId: string;
-  /** `waiting` while there is no state that takes it. */
+  /** `waiting` while no state accepts it. */
   readonly status: "waiting" | "applied" | "kept" | "rejected" | "refused" | "accepted";
-  /** False: it is to be looked at again. */
+  /** False: it is to be matched again. */
   readonly looked: boolean;
   /** Its instance's `inbox` counts it. */
   readonly wasWaiting: boolean;
@@ -173,7 +173,7 @@ export interface SettledCallback {
   readonly isLate: boolean;
   readonly reason: string | null;
   readonly version: number | null;
-  /** Failed tries; as before unless given. */
+  /** The number of failed tries; unchanged by default. */
   readonly attempts?: number;
   /** The pause until it is tried again, when it has failed. */
   readonly retryAfterMs?: number | null;
@@ -241,8 +241,8 @@ export async function postponeCallbacks(
 }
 
 /**
- * Puts callbacks that were refused after so many failed tries into the inboxes of their instances again. Instances are
- * locked in the order of their ids, before their callbacks. Returns the instances.
+ * Returns failed callbacks to the inboxes of their instances. Instances are locked in the order of their ids, before
+ * their callbacks. Returns the instances.
  */
 export function reopenCallbacks(
   db: Executor,
@@ -290,7 +290,7 @@ export function reopenCallbacks(
     select ${instanceColumns} from clock, instance`);
 }
 
-/** What is told of a callback to whoever sent it. */
+/** The result of a callback, for its sender. */
 export interface AnsweredCallback {
   readonly id: string;
   readonly instance_id: string;

@@ -1,8 +1,8 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** A parent that is to be looked at, because a child of it has ended or because it has entered a join. */
+/** A parent to check, because one of its children has ended or because it has entered a join. */
 export interface CheckRow {
-  /** The instance whose move asks for it. */
+  /** The instance whose move requires the check. */
   readonly instanceId: string;
   readonly parentId: string;
   /** The parent's lifecycle. */
@@ -41,10 +41,7 @@ export function readChecks(
     order by look.id limit ${page.limit}::int`);
 }
 
-/**
- * These checks have been made. One that came meanwhile has another id, and stays; one that somebody else takes away at this
- * moment is left to him.
- */
+/** Deletes completed checks. A newer one has another id and stays; one that another process is deleting is skipped. */
 export async function deleteChecks(db: Executor, ids: readonly string[]): Promise<void> {
   await db.rows(sql`
     with made as materialized (

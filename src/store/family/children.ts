@@ -43,8 +43,8 @@ export interface LockedParent {
 }
 
 /**
- * Tells these instances that they have children by one more way than their moves, those whose row is free; whoever
- * decides on an older row decides anew. Gives back those that were told.
+ * Marks free instances as having children, by other ways than their moves; a decision on an older row is made again.
+ * Returns those that were marked.
  */
 export function markParents(tx: Executor, parents: readonly Run[]): Promise<LockedParent[]> {
   return tx.rows<LockedParent>(sql`
@@ -65,11 +65,11 @@ export function markParents(tx: Executor, parents: readonly Run[]): Promise<Lock
     returning parent.id::text as id, parent.run, parent.outcome`);
 }
 
-/** How the children of a run stand. The counts are there when none is open. */
+/** Counts of the children of a run. Complete only if none is open. */
 export interface JoinStatus {
   readonly id: string;
   readonly open: boolean;
-  /** Something that the parent has sent is still on its way, or what the move into its state entails is still to be done. */
+  /** An event that the parent has sent is not delivered yet, or effects of the move into its state are not complete. */
   readonly busy: boolean;
   /** One that has failed. */
   readonly failed_lifecycle: string | null;
@@ -83,8 +83,8 @@ export interface JoinStatus {
 }
 
 /**
- * Whether a child is open and whether one has failed is a probe each, however many there are; only the last look counts.
- * Questions to people, whose names begin with ?, are no part of a join.
+ * One probe each finds whether a child is open and whether one has failed, for any number of children; only the last
+ * check counts them. Questions to people, whose names begin with ?, are no part of a join.
  */
 export function readJoinStatuses(
   db: Executor,
@@ -128,12 +128,12 @@ export function readJoinStatuses(
     ) as counted`);
 }
 
-/** The parent of a child, as far as it says who deals with a failure of the child. */
+/** The parent of a child, with the data that decides who handles a failure of the child. */
 export interface WaitingParent {
   readonly child_id: string;
-  /** Where it stands, or failed. */
+  /** Its state, or where it failed. */
   readonly state: string;
-  /** What is registered of its definition; null when it is not known. */
+  /** Its registered definition; null if unknown. */
   readonly shape: {
     readonly states: readonly { name: string; kind: never; final: string | null; join?: string }[];
     readonly edges: readonly { from: string; event: string; to: string }[];
@@ -161,7 +161,7 @@ export function readWaitingParents(db: Executor, children: readonly string[]): P
     ) as definition on true`);
 }
 
-/** A failed child that nobody has been told of. */
+/** A failed child that was not reported yet. */
 export interface UnjoinedFailure {
   readonly id: string;
   readonly parent_id: string;
@@ -170,8 +170,8 @@ export interface UnjoinedFailure {
 }
 
 /**
- * Failed children of these runs without a dead letter of that failure, none of which a join has dealt with since: they were
- * left to parents that went on without it.
+ * Failed children of these runs without a dead letter for that failure, which no join has handled since: their parents
+ * continued without the join.
  */
 export function readUnjoinedFailures(db: Executor, parents: readonly Run[], limit: number): Promise<UnjoinedFailure[]> {
   return db.rows<UnjoinedFailure>(sql`
@@ -231,7 +231,7 @@ export function readChildIds(
     ) as child`);
 }
 
-/** The open children of a run that live through one lifecycle, from the place where the last page ended. */
+/** The open children of a run, of one lifecycle, after the end of the last page. */
 export function readOpenChildren(
   db: Executor,
   page: Run & { lifecycle: string; afterId: string; limit: number },
@@ -262,7 +262,7 @@ export function readOpenKinds(
     ) as open`);
 }
 
-/** What an instance has asked, as a child of it. */
+/** The questions of an instance, which are its children. */
 export interface QuestionRow {
   readonly parent_id: string;
   readonly id: string;

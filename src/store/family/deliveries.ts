@@ -2,7 +2,7 @@ import { type Executor, sql, textArray } from "../port/db.ts";
 import { type DeadLetterRow, insertTaskLetters } from "../recovery/dead-letters.ts";
 import type { Lease } from "../tasks/tasks.ts";
 
-/** A delivery that has come to its end, with what its sender's history tells of it. */
+/** A completed delivery, with what its sender's history records. */
 export interface EndedDelivery extends Lease {
   readonly what: "failed" | "refused" | null;
   readonly detailText: string | null;
@@ -17,8 +17,8 @@ export interface RefusedEvent {
 }
 
 /**
- * Removes deliveries that have been made; what was refused is told to both sides, what can never arrive is a dead letter
- * of the sender. Fenced by (task, token).
+ * Deletes completed deliveries; a refused one is recorded in both histories, and one that can never arrive becomes a
+ * dead letter of the sender. Fenced by (task, token).
  */
 export function endDeliveries(
   db: Executor,

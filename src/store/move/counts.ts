@@ -1,8 +1,8 @@
 import { type Executor, sql } from "../port/db.ts";
 
 /**
- * Sums deltas into as few rows, once there are many; gives back how many rows went into it. Rows that another process is
- * summing at the moment are passed over, so each is counted once.
+ * Sums deltas into few rows, once there are many; returns how many rows were summed. Rows that another process is
+ * summing are skipped, so each is counted once.
  */
 export async function rollUpCounts(db: Executor, enough: number, most: number): Promise<number> {
   const [there] = await db.rows<{ rows: number }>(sql`

@@ -1,6 +1,6 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** What an instance failed of, as its row holds it. */
+/** The failure of an instance, as stored in its row. */
 export interface FailureColumn {
   readonly reason: string;
   readonly error: { readonly name: string; readonly message: string } | null;
@@ -8,7 +8,7 @@ export interface FailureColumn {
   readonly state: string;
 }
 
-/** An instance as it is read, with the database's time at the reading. */
+/** An instance as it is read, with the database's time of the read. */
 export interface InstanceRow {
   readonly id: string;
   readonly lifecycle: string;
@@ -56,7 +56,10 @@ export function readInstances(db: Executor, ids: readonly string[]): Promise<Ins
     cross join lateral (select * from pawl.instances as each where each.id = wanted.id offset 0) as instance`);
 }
 
-/** By key: the one that holds it, else (a job's key, free again) the newest that held it. Children are not looked for. */
+/**
+ * By key: the instance that holds it; otherwise (a job's key is released) the newest one that held it. Children are not
+ * included.
+ */
 export function readInstancesByKey(
   db: Executor,
   wanted: readonly { lifecycle: string; key: string }[],
@@ -81,8 +84,8 @@ export function readInstancesByKey(
 }
 
 /**
- * Waits for the rows of these instances, one after the other in the order of their ids, and holds them to the end of
- * the transaction: for a user's own transaction, `before` hooks and whoever met too much traffic.
+ * Locks the rows of these instances, in the order of their ids, until the transaction ends: for a user's own
+ * transaction, `before` hooks, and callers that met too many conflicts.
  */
 export function lockInstances(tx: Executor, ids: readonly string[]): Promise<InstanceRow[]> {
   return tx.rows<InstanceRow>(sql`

@@ -1,6 +1,6 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** One move, as it stands in the journal for ever. */
+/** One move, as it is stored in the journal. */
 export interface JournalRow {
   readonly instanceId: string;
   readonly version: number;
@@ -18,7 +18,7 @@ export interface JournalRow {
   readonly requestId: string | null;
   readonly taskId: string | null;
   readonly token: number | null;
-  /** How many messages come with it; null for none. */
+  /** The number of its messages; null for none. */
   readonly messages: number | null;
 }
 
@@ -62,9 +62,9 @@ export function keysText(keys: readonly string[] | null): string | null {
 }
 
 /**
- * The moves that these requests made after a version, if they made any: how a lost reply is settled. An event for later
- * has made none, and is found while it waits, or where it was refused or failed when its time came (`token` counts the
- * failures); a recovery that was asked for is found where that is noted.
+ * The moves that these requests made after a version, if any: so a lost reply is resolved. A delayed event has made
+ * none, and is found while it waits, or where it was refused or failed at its time (`token` counts the failures); a
+ * requested recovery is found in its note.
  */
 export function readMovesOfRequests(
   db: Executor,
@@ -112,7 +112,7 @@ export function readMovesOfTasks(
     ) as move`);
 }
 
-/** What the events brought that led instances into these visits. */
+/** The payloads of the events that led instances into these visits. */
 export function readEntryPayloads(
   db: Executor,
   visits: readonly { id: string; visit: number }[],
@@ -170,7 +170,7 @@ export function readFailures(
     ) as history`);
 }
 
-/** What an instance went through up to a version: enough to tell how it stood then. */
+/** The history of an instance up to a version, to derive its state then. */
 export interface PastMove {
   readonly version: number;
   readonly event: string;

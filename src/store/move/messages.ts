@@ -1,6 +1,6 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** A message that comes with a move; `place` orders those of one move. */
+/** A message of a move; `place` orders those of one move. */
 export interface MessageRow {
   readonly id: string;
   readonly instanceId: string;
@@ -29,7 +29,7 @@ export function insertMessages(rows: readonly MessageRow[]) {
     where (message.aggregate_id in (select id from written)) is true`;
 }
 
-/** A message that comes with no move: a user's own, about an aggregate of his. */
+/** A message without a move: a user's own, about a user's aggregate. */
 export interface LooseMessage {
   readonly id: string;
   readonly aggregateType: string;
@@ -38,7 +38,9 @@ export interface LooseMessage {
   readonly payloadText: string;
 }
 
-/** Its position is taken here: whoever holds a lock on the aggregate, and publishes then, is in order with all who do so. */
+/**
+ * Its position is assigned here: transactions that lock the aggregate, and then publish, are in order with each other.
+ */
 export async function insertMessage(db: Executor, message: LooseMessage): Promise<{ now_ms: number }> {
   const [written] = await db.rows<{ now_ms: number }>(sql`
     insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
@@ -50,13 +52,13 @@ export async function insertMessage(db: Executor, message: LooseMessage): Promis
   return written!;
 }
 
-/** What a breaker's flip is published as; nothing without a type. */
+/** The message of a breaker's flip; nothing without a type. */
 export interface FlipMessage {
   readonly id: string;
   readonly type: string | null;
 }
 
-/** The message that a breaker has flipped, as `noted` tells: a part of the statement that flips it. */
+/** The message of a flipped breaker, if `noted` has a row: a part of the statement that flips it. */
 export function insertFlipMessage({ id, type }: FlipMessage) {
   return part`
     insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)

@@ -4,21 +4,21 @@ import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
 import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
 import { type Answer, clock, type LastMove, type NextStep, type Written, writtenOf } from "./start-instances.ts";
 
-/** What a list of decisions makes of one instance. */
+/** The effect of a list of decisions on one instance. */
 export interface MovedInstance {
   readonly id: string;
   readonly expectedVersion: number;
   readonly expectedAlarms: number;
   /** The step's lease under which it is reported; null when no worker makes the move. */
   readonly token: number | null;
-  /** It is the lapse of that lease which is reported: a worker that renewed it meanwhile keeps it. */
+  /** The report is of a lapsed lease: a worker that has renewed it meanwhile keeps it. */
   readonly lapsed: boolean;
   /** Timers due up to this moment are part of the decision; null: none may be due when it is written. */
   readonly settledMs: number | null;
   readonly definition: number;
   readonly state: string;
   readonly shelf: string | null;
-  /** Unchanged when only timers come or go. */
+  /** Unchanged if only timers change. */
   readonly version: number;
   readonly alarms: number;
   readonly visit: number;
@@ -28,16 +28,16 @@ export interface MovedInstance {
   readonly deadlineAfterMs: number | null;
   readonly failedFrom: string | null;
   readonly failedVisit: number | null;
-  /** What it failed of with this move, as JSON; null: as it was, while it is failed. */
+  /** The failure of this move, as JSON; null: unchanged while it is failed. */
   readonly failureText: string | null;
   /** Its deadline has struck. */
   readonly timedOut: boolean;
   /** How many of the callbacks that waited for it are settled. */
   readonly settledCallbacks: number;
   readonly outcome: string | null;
-  /** How a child has ended as its parent counts it, or that it is `open`; null: as it was, and of everyone else. */
+  /** How a child has ended for its parent's counts, or that it is `open`; null: unchanged, or no child. */
   readonly childOutcome: string | null;
-  /** Whether its run has children now; null: as it was. */
+  /** Whether its run has children now; null: unchanged. */
   readonly hasChildren: boolean | null;
   readonly keyHeld: boolean;
   /** The visit ends: its timers go. */
@@ -46,12 +46,12 @@ export interface MovedInstance {
   readonly endsRun: boolean;
   /** The task so far goes, and no other takes its place. */
   readonly dropsTask: boolean;
-  /** The earliest of the timers that come with it: counted from now, and at a fixed moment. */
+  /** The earliest of its new timers: counted from now, and at a fixed moment. */
   readonly dueAfterMs: number | null;
   readonly dueAtMs: number | null;
   /** The last of its moves; without an event there is none. */
   readonly move: LastMove;
-  /** Where that move comes from, when it is not the first one of this commit. */
+  /** The origin of that move, if it is not the first one of this commit. */
   readonly from: string | null;
   /** That move is the report of the lease. */
   readonly reported: boolean;
@@ -108,12 +108,12 @@ const decisions = batch<MovedInstance>("decided", {
 });
 
 /**
- * Moves those instances that are free and unchanged, with all that belongs to them, in one statement; gives back which
- * were. They come in the order of their ids, so that the answer is their number when all of them were. The rest is read
- * and decided anew by the caller, so no lock is held over a round trip and no batch ever waits for a row.
+ * Moves those instances that are free and unchanged, with all related rows, in one statement; returns which were moved.
+ * They come in the order of their ids, so that the answer is only their number when all of them were. The caller reads
+ * the others and decides again, so no lock is held over a round trip and no batch ever waits for a row.
  *
- * There are a few whole statements, by what comes with the moves: parts without rows would cost the most frequent ones time,
- * and one statement for every combination of parts would be thousands, each prepared on every connection.
+ * There are a few whole statements, by the related rows of the moves: parts without rows would cost the most frequent
+ * ones time, and one statement for every combination of parts would be thousands, each prepared on every connection.
  */
 export async function moveInstances(
   db: Executor,
@@ -124,12 +124,12 @@ export async function moveInstances(
   return writtenOf(rows, answer!);
 }
 
-/** What is written with the moves. */
+/** The rows that are written with the moves. */
 export interface MovedWith {
   /** Moves that the instances made before their last one. */
   readonly earlier: readonly JournalRow[];
   readonly related: RelatedRows;
-  /** What another room keeps beside them, if it does. */
+  /** The companion rows of a slice, if any. */
   readonly companion: Part | undefined;
 }
 
@@ -141,7 +141,7 @@ function statementFor(rows: readonly MovedInstance[], given: MovedWith): Stateme
   return rows.every((row) => row.token === null) ? calledMoves(rows) : movesWithUsual(rows, related);
 }
 
-/** Reports of steps, with which nothing comes but the next step. */
+/** Reports of steps with only the next step. */
 function reportedMoves(rows: readonly MovedInstance[]): Statement {
   return sql`
     with ${clock}
@@ -161,7 +161,7 @@ function reportedMoves(rows: readonly MovedInstance[]): Statement {
     ${answerOf(rows.length)}`;
 }
 
-/** Moves that no worker makes, with which nothing comes but the next step. */
+/** Moves without a worker, with only the next step. */
 function calledMoves(rows: readonly MovedInstance[]): Statement {
   return sql`
     with ${clock}
@@ -180,7 +180,7 @@ function calledMoves(rows: readonly MovedInstance[]): Statement {
     ${answerOf(rows.length)}`;
 }
 
-/** Moves of both kinds, with what often comes with them. */
+/** Moves of both kinds, with the frequent related rows. */
 function movesWithUsual(rows: readonly MovedInstance[], related: RelatedRows): Statement {
   return sql`
     with ${clock}
@@ -196,10 +196,7 @@ function movesWithUsual(rows: readonly MovedInstance[], related: RelatedRows): S
     ${answerOf(rows.length)}`;
 }
 
-/**
- * Moves of both kinds, with everything that may come with them, and with what another room keeps beside these instances: one
- * statement for each kind of them.
- */
+/** Moves of both kinds, with all related rows and companion rows: one statement for each companion table. */
 function movesWithAll(rows: readonly MovedInstance[], { earlier, related, companion }: MovedWith): Statement {
   return sql`
     with ${clock}
@@ -234,8 +231,8 @@ const heldLease = part`
         for update skip locked`;
 
 /**
- * The instances that are free and unchanged, and whose lease is still held where a worker reports.
- * `limit (select …)` lets the planner believe in one row, which leaves it nothing but index probes.
+ * The instances that are free and unchanged, and whose lease a reporting worker still holds. `limit (select …)` makes
+ * the planner expect one row, so it can use only index probes.
  */
 function freeOfBothKinds(rows: readonly MovedInstance[]): Part {
   return part`
@@ -290,7 +287,7 @@ const moved = part`
         case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
     ),`;
 
-/** The same row goes on. A lease that is young yet stays as it is: then no index hears of the move. */
+/** The same task row is reused. A recent lease stays unchanged: then no index has to be updated. */
 const taskMovedOn = part`
     moved_on as (
       update pawl.tasks as task

@@ -9,7 +9,7 @@ import { insertMessages, type MessageRow } from "./messages.ts";
 import { insertRequests, type RequestRow } from "./requests.ts";
 import { insertTimers, type TimerRow } from "./timers.ts";
 
-/** The rows of other tables that come with instances which start or move. */
+/** The rows of other tables for instances that start or move. */
 export interface RelatedRows {
   readonly effects: readonly EffectRow[];
   readonly timers: readonly TimerRow[];
@@ -23,7 +23,7 @@ export interface RelatedRows {
   readonly callbacks: readonly SettledCallback[];
 }
 
-/** What often comes with a move or a start: a part of the statements that commit, which reads `written` and `clock`. */
+/** The frequent rows of a move or a start: a part of the statements that commit, which reads `written` and `clock`. */
 export function usualRows(rows: RelatedRows): Part {
   return part`
     followed as (${insertEffects(rows.effects)}),
@@ -35,7 +35,7 @@ export function hasUsualRows({ effects, timers, messages }: RelatedRows): boolea
   return effects.length + timers.length + messages.length > 0;
 }
 
-/** What comes with few of them. */
+/** The rare rows. */
 export function rareRows(rows: RelatedRows): Part {
   return part`
     answered as (${insertRequests(rows.requests)}),

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../port/db.ts";
 
-/** Takes the turn to release a parked state, if it is due: of many processes that ask, one is told yes. */
+/** Claims the release of a parked state, if it is due: of many processes, one gets it. */
 export async function takeRelease(db: Executor, lifecycle: string, state: string, everyMs: number): Promise<boolean> {
   const taken = await db.rows(sql`
     insert into pawl.releases as release (lifecycle, state, due_at)
@@ -10,13 +10,13 @@ export async function takeRelease(db: Executor, lifecycle: string, state: string
   return taken.length > 0;
 }
 
-/** A parked instance that is to be released. */
+/** A parked instance to release. */
 export interface ParkedRow {
   readonly id: string;
   readonly visit: number;
 }
 
-/** Instances parked in a state whose release has not failed yet, those that came first, after `afterId`. */
+/** Instances parked in a state without a failed release, in the order in which they were parked, after `afterId`. */
 export function readParked(
   db: Executor,
   parked: { lifecycle: string; state: string; afterId: string; limit: number },
@@ -32,7 +32,7 @@ export function readParked(
     order by instance.id limit ${parked.limit}::int`);
 }
 
-/** Parked instances whose release failed before and is to be tried again, those that have waited longest. */
+/** Parked instances whose release failed and is due again, those that have waited longest. */
 export function readDueReleases(
   db: Executor,
   parked: { lifecycle: string; state: string; limit: number },
@@ -54,7 +54,7 @@ export interface ReleaseFailure {
   readonly errorText: string | null;
 }
 
-/** What is known of a failed release once it is written. */
+/** The stored data of a failed release. */
 export interface KnownReleaseFailure {
   readonly id: string;
   readonly attempts: number;
@@ -110,8 +110,8 @@ export async function endReleases(db: Executor, ids: readonly string[]): Promise
 }
 
 /**
- * Forgets failures that are due although their visit has ended, at most `limit` of them. Others cost nothing: an instance
- * that parks again overwrites its own, and one that is removed takes it along.
+ * Deletes due failures whose visit has ended, at most `limit` of them. Others cost nothing: an instance that parks
+ * again overwrites its own, and removing an instance deletes it.
  */
 export async function forgetReleaseFailures(
   db: Executor,

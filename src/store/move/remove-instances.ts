@@ -1,19 +1,19 @@
 import { type Executor, sql } from "../port/db.ts";
 
-/** What a look at ended instances brought. */
+/** The result of one scan of ended instances. */
 export interface Removed {
   readonly looked: number;
   readonly removed: number;
-  /** The last one that was looked at. */
+  /** The last scanned instance. */
   readonly last: string | null;
 }
 
 /**
- * Deletes, out of the next so many that have ended in a state, those that were closed for longer than their retention;
- * triggers take what belongs to them along (messages that are still to be sent stay). Not while anything of them is to be
- * done: an after-effect to carry out, a dead letter to decide about, a parent that still counts its children, a failed child
- * that was left to it. It walks the index of those at rest, in the order of their starts,
- * so that no move has to write an index for it; whoever is in another's hands is passed over.
+ * Deletes, of the next instances that have ended in a state, those that were closed for longer than their retention;
+ * triggers delete their related rows (unsent messages stay). Skips instances with open work: an after-effect to run, a
+ * dead letter to decide, a parent that still counts its children, a failed child that is left to it. Scans the index of
+ * instances at rest, in the order of their starts, so that no move has to write an index for it; locked rows are
+ * skipped.
  */
 export async function removeEnded(
   db: Executor,
@@ -65,7 +65,7 @@ export async function removeEnded(
   return found!;
 }
 
-/** The place of a look, and how far it goes. */
+/** The position of a scan, and its length. */
 export interface PruneBatch {
   readonly lifecycle: string;
   readonly state: string;
@@ -74,7 +74,7 @@ export interface PruneBatch {
   readonly limit: number;
 }
 
-/** The failed children that were left to those of the next so many whose retention is over. */
+/** The failed children that were left to those of the next instances whose retention has ended. */
 export function readLeftChildren(db: Executor, look: PruneBatch): Promise<{ id: string; lifecycle: string }[]> {
   return db.rows(sql`
     with clock as materialized (select pawl.now() as now),

@@ -1,6 +1,6 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** The answer that an idempotency key stands for. */
+/** The stored answer of an idempotency key. */
 export interface RequestRow {
   readonly instanceId: string;
   readonly key: string;

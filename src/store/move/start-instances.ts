@@ -3,7 +3,7 @@ import { type Executor, noPart, type Part, part, type Statement, sql } from "../
 import type { JournalRow } from "./journal.ts";
 import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
 
-/** The move that an instance stands behind, in the words of its journal; what the instance's own row tells is not said twice. */
+/** The last move of an instance, as its journal records it, without what the instance's own row has. */
 export interface LastMove {
   readonly event: string | null;
   readonly source: JournalRow["source"];
@@ -16,7 +16,7 @@ export interface LastMove {
   readonly messages: number | null;
 }
 
-/** The work of the state that an instance comes to. */
+/** The work of the state that an instance enters. */
 export interface NextStep {
   readonly lane: string;
   readonly priority: number;
@@ -39,7 +39,7 @@ export interface NewInstance {
   readonly lifecycle: string;
   readonly definition: number;
   readonly key: string | null;
-  /** Of which run of which instance it is a child, and by which name. */
+  /** The parent, its run, and the name of the child. */
   readonly parent: {
     readonly lifecycle: string;
     readonly id: string;
@@ -57,7 +57,7 @@ export interface NewInstance {
   readonly step: NextStep | null;
 }
 
-/** What was written, in one row: lists of a few hundred short ones cost time on both sides. */
+/** The written ids, in one row: lists of a few hundred short rows cost time on both sides. */
 export interface Answer {
   readonly many: number;
   readonly now_ms: number;
@@ -67,7 +67,7 @@ export interface Answer {
   readonly granted: string | null;
 }
 
-/** Which of these rows, that came in the order of their ids where tokens are asked for, were written. */
+/** Which of these rows, ordered by id where tokens are requested, were written. */
 export function writtenOf(rows: readonly { readonly id: string }[], answer: Answer): Written[] {
   if (answer.many === 0) return [];
   const ids = answer.ids === null ? undefined : elements(answer.ids);
@@ -79,7 +79,7 @@ export function writtenOf(rows: readonly { readonly id: string }[], answer: Answ
   });
 }
 
-/** What is in an array of plain words. */
+/** The elements of an array of plain words. */
 function elements(array: string): string[] {
   return array.slice(1, -1).split(",");
 }
@@ -119,14 +119,14 @@ const beginnings = batch<NewInstance>("fresh", {
   step_at_ms: ["float8", (row) => row.step?.atMs],
 });
 
-/** What is written with new instances. */
+/** The rows that are written with new instances. */
 export interface StartedWith {
   readonly related: RelatedRows;
-  /** What another room keeps beside them, if it does. */
+  /** The companion rows of a slice, if any. */
   readonly companion: CompanionStarts | undefined;
 }
 
-/** What is written beside instances that start. */
+/** The related rows of instances that start. */
 export interface CompanionStarts {
   /** What must be had first. */
   readonly first?: Part;
@@ -136,9 +136,9 @@ export interface CompanionStarts {
 }
 
 /**
- * Writes new instances with all that belongs to them, those whose key (a child's: whose name) is not taken and whom the
- * gate lets through, if there is one. Gives back the ids written. Batches come sorted by key, so that two of them never
- * wait for each other crosswise. As for moves there are a few whole statements, by what comes with them.
+ * Inserts new instances with all related rows: those whose key (a child's: whose name) is free, and that the gate lets
+ * through, if there is one. Returns the written ids. Batches are sorted by key, so that two of them cannot deadlock. As
+ * for moves there are a few whole statements, by their related rows.
  */
 export async function insertInstances(
   db: Executor,
@@ -155,7 +155,7 @@ function statementFor(rows: readonly NewInstance[], given: StartedWith): Stateme
   return hasUsualRows(related) ? startsWithUsual(rows, related) : starts(rows);
 }
 
-/** Starts with which nothing comes but the first step. */
+/** Starts with only the first step. */
 function starts(rows: readonly NewInstance[]): Statement {
   return sql`
     with ${clock}
@@ -167,7 +167,7 @@ function starts(rows: readonly NewInstance[]): Statement {
     ${answerOf(rows.length)}`;
 }
 
-/** Starts with what often comes with them. */
+/** Starts with the frequent related rows. */
 function startsWithUsual(rows: readonly NewInstance[], related: RelatedRows): Statement {
   return sql`
     with ${clock}
@@ -180,7 +180,7 @@ function startsWithUsual(rows: readonly NewInstance[], related: RelatedRows): St
     ${answerOf(rows.length)}`;
 }
 
-/** Starts with everything that may come with them: one statement for each kind of companion. */
+/** Starts with all related rows: one statement for each companion table. */
 function startsWithAll(rows: readonly NewInstance[], { related, companion }: StartedWith): Statement {
   return sql`
     with ${clock}

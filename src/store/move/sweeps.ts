@@ -6,7 +6,7 @@ export interface Ended {
   readonly state: string;
 }
 
-/** Takes the turn to look through them, if it is due, and gives back from where; of many that ask, one is answered. */
+/** Claims a sweep, if it is due, and returns its position; of many processes, one gets it. */
 export async function takeSweep(db: Executor, ended: Ended, heldMs: number): Promise<string | undefined> {
   const [taken] = await db.rows<{ place: string }>(sql`
     insert into pawl.sweeps as sweep (lifecycle, state, due_at)

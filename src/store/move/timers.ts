@@ -44,7 +44,7 @@ export function insertTimers(rows: readonly TimerRow[]) {
     on conflict do nothing`;
 }
 
-/** A timer that is due, as it is read. */
+/** A due timer. */
 export interface DueTimer {
   readonly instance_id: string;
   readonly id: string;

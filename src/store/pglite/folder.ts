@@ -38,7 +38,7 @@ export async function locateFolder(folder: string): Promise<string> {
   }
 }
 
-/** What is in a folder; throws when it is not for us, and changes nothing. */
+/** Inspects a folder; throws if it is not a database of Pawl, and changes nothing. */
 export function inspectFolder(path: string): FolderState {
   let names: string[];
   try {
@@ -70,8 +70,8 @@ function checkVersion(path: string, major: string): void {
 }
 
 /**
- * Makes an empty folder, or empties one whose first start did not come to its end. From here until `finishFolder` a
- * sign in it says that it holds nothing of value, so a process may be killed at any point between.
+ * Creates an empty folder, or clears one whose first start was interrupted. Until `finishFolder`, a marker file says
+ * that it contains nothing of value, so the process may be killed at any point.
  */
 export async function beginFolder(path: string): Promise<void> {
   try {
@@ -88,7 +88,9 @@ export async function beginFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes what an ended process signed with. Cut short by a crash of the system, it would keep Postgres from starting. */
+/**
+ * Deletes the pid file of an ended process. A truncated one, after a system crash, would keep Postgres from starting.
+ */
 export function removeSignature(path: string): void {
   rmSync(join(path, signature), { force: true });
 }
@@ -119,7 +121,7 @@ function syncFile(path: string, flags = "r+"): void {
   }
 }
 
-/** Brings the names in a folder to the disk; Windows cannot be asked to, and does so by itself. */
+/** Syncs the names in a folder to the disk; Windows does that by itself. */
 function syncFolder(path: string): void {
   if (process.platform !== "win32") syncFile(path, "r");
 }

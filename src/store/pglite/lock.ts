@@ -6,9 +6,9 @@ import { basename, dirname, join } from "node:path";
 import { messageOf, PawlError } from "../../base/errors.ts";
 import { canonicalPath, ignoreMissing, unusable } from "./folder.ts";
 
-/** Who has a folder open. Kept as JSON in `<folder>.lock`, beside the folder. */
+/** The holder of a folder. Stored as JSON in `<folder>.lock`, next to the folder. */
 export interface LockHolder {
-  /** Names this one opening, for ever. */
+  /** A unique name of this opening. */
   readonly id: string;
   readonly pid: number;
   /** When the process began, as its system counts it: a number that was given to another process since differs. */
@@ -26,7 +26,7 @@ export type Liveness = "alive" | "dead" | "unknown";
 /** A file that is too young to be called broken may still be in the making. */
 const writtenWithinMs = 10_000;
 
-/** Who has the folder open, if anybody: for the CLI, which talks to that process instead of opening the folder. */
+/** The holder of the folder, if any: for the CLI, which talks to that process instead of opening the folder. */
 export async function readLock(folder: string): Promise<(LockHolder & { readonly liveness: Liveness }) | undefined> {
   const found = await read(lockPath(await canonicalPath(folder)));
   if (found?.holder === undefined) return undefined;
@@ -42,7 +42,7 @@ export class FolderLock {
     this.#holder = holder;
   }
 
-  /** Tells the CLI where this process listens. */
+  /** Writes the address of this process for the CLI. */
   async announce(socket: string): Promise<void> {
     this.#holder = { ...this.#holder, socket };
     await replace(this.#path, this.#holder);
@@ -56,8 +56,8 @@ export class FolderLock {
 }
 
 /**
- * Takes the folder at `path` (as `locateFolder` gives it) for this process, or refuses and names the holder. The lock
- * of a holder that is dead is replaced; one of a living holder, or of one that cannot be seen from here, never is.
+ * Locks the folder at `path` (from `locateFolder`) for this process, or refuses and names the holder. The lock of a
+ * dead holder is replaced; that of a living holder, or of one that cannot be seen from here, never is.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const path = lockPath(folder);
@@ -66,7 +66,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     for (;;) {
       if (await create(path, me)) break;
       const found = await read(path);
-      if (found === undefined) continue; // Given back meanwhile.
+      if (found === undefined) continue; // Released meanwhile.
       refuseUnlessDead(folder, found);
       if (await succeed(path, found, me, folder)) break;
     }
@@ -79,21 +79,21 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
 }
 
 /**
- * Takes the place of a dead holder. Of several processes that found the same holder dead, the one that makes the file
- * named after it goes on, and the lock changes by being replaced: it is never away, so nobody can slip in. A claim
- * whose maker died too is itself succeeded to, in the same way.
+ * Takes over from a dead holder. Of several processes that found the same holder dead, the one that creates the file
+ * named after it continues, and the lock file is replaced atomically: it is never missing, so no other process can
+ * interfere. A claim whose maker died, too, is taken over in the same way.
  */
 async function succeed(path: string, dead: Found, me: LockHolder, folder: string): Promise<boolean> {
   let claim = `${path}-after-${dead.id}`;
   while (!(await create(claim, me, path))) {
     const rival = await read(claim);
-    if (rival === undefined) return false; // It came to an end; look again.
+    if (rival === undefined) return false; // It ended meanwhile; check again.
     refuseUnlessDead(folder, rival);
     claim = `${path}-after-${rival.id}`;
   }
   let done = false;
   try {
-    // Another may have succeeded, and removed its claim, between our look at the lock and our claim.
+    // Another process may have taken over, and deleted its claim, between the read of the lock and our claim.
     if ((await read(path))?.id !== dead.id) return false;
     await replace(path, me);
     done = true;
@@ -104,12 +104,12 @@ async function succeed(path: string, dead: Found, me: LockHolder, folder: string
 }
 
 interface Found {
-  /** The holder's id or, of a file that says nothing, a name of the file's own. */
+  /** The holder's id or, for an unreadable file, a name derived from the file. */
   readonly id: string;
   /** Undefined when the file cannot be read as a lock. */
   readonly holder: LockHolder | undefined;
   readonly ageMs: number;
-  /** It was copied together with its folder: its holder has the original open, and nobody this one. */
+  /** It was copied together with its folder: its holder has the original open, and no process has this one. */
   readonly isCopy: boolean;
 }
 
@@ -137,7 +137,7 @@ function parse(text: string): LockHolder | undefined {
     const isLock = typeof value?.id === "string" && typeof value.pid === "number" && typeof value.host === "string";
     return isLock ? (value as LockHolder) : undefined;
   } catch {
-    return undefined; // Cut short by a crash of the system, or somebody else's file.
+    return undefined; // Truncated by a system crash, or not a lock file of Pawl.
   }
 }
 
@@ -185,7 +185,7 @@ function livenessOf(holder: LockHolder): Liveness {
   return holder.startedAt === null || startedAt === null || startedAt === holder.startedAt ? "alive" : "dead";
 }
 
-/** On Linux, in ticks since the system began; elsewhere nothing cheap tells, and the number alone must do. */
+/** On Linux, in ticks since boot; elsewhere there is no cheap way, and only the process number is compared. */
 function startOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -196,7 +196,7 @@ function startOf(pid: number): string | null {
   }
 }
 
-/** Makes a file that nobody ever sees half-written; false when there is one already. */
+/** Creates a file that is never visible half-written; false if it exists already. */
 async function create(path: string, holder: LockHolder, lock = path): Promise<boolean> {
   const draft = await writeDraft(lock, holder);
   try {
@@ -226,7 +226,10 @@ async function replace(path: string, holder: LockHolder): Promise<void> {
   await rename(await writeDraft(path, holder), path);
 }
 
-/** Named after the lock, also when it is to become a claim: whoever wins removes all claims, and drafts only of the dead. */
+/**
+ * Named after the lock, also if it becomes a claim: the process that takes over deletes all claims, but drafts only of
+ * dead processes.
+ */
 async function writeDraft(lock: string, holder: LockHolder): Promise<string> {
   const draft = `${lock}-draft-${holder.id}`;
   await writeFile(draft, JSON.stringify(holder), { mode: 0o600 });
@@ -237,8 +240,8 @@ async function writeDraft(lock: string, holder: LockHolder): Promise<string> {
 }
 
 /**
- * Removes what killed processes left. A claim in the making loses nothing, for it will find the lock taken; a draft in
- * the making would, so only those of the dead go.
+ * Deletes files of killed processes. A claim in progress is not harmed, since it will find the lock taken; a draft in
+ * progress would be, so only those of dead processes are deleted.
  */
 async function removeLeftovers(path: string): Promise<void> {
   for (const name of await readdir(dirname(path))) {

@@ -11,8 +11,8 @@ const checkpointEveryMs = 5 * 60_000;
 const roundEveryMs = 10_000;
 
 /**
- * The tables that a server's autovacuum would take up, and those whose oldest transaction has come of age, catalogues
- * included: numbers of transactions come round again after four billion.
+ * The tables that a server's autovacuum would process, and those with old transactions, catalogues included:
+ * transaction ids wrap around after four billion.
  */
 const dueTables = `
   select format('%I.%I', stats.schemaname, stats.relname) as name
@@ -26,8 +26,8 @@ const dueTables = `
   limit 10`;
 
 /**
- * What a server does in the background and PGlite does not do at all: checkpoints, which keep the WAL and a restart
- * after a crash short, and vacuum with analyze. Every step is a turn of its own in the line, so others come between.
+ * The background work of a server, which PGlite lacks: checkpoints, which keep the WAL and a restart after a crash
+ * short, and vacuum with analyze. Each step is a request of its own in the queue, so others run in between.
  */
 export class Upkeep {
   readonly #line: RequestQueue;
@@ -58,7 +58,7 @@ export class Upkeep {
     this.#line.onWal = () => {};
   }
 
-  /** One round; whoever asks while one is under way shares it. */
+  /** Runs one round; concurrent callers share it. */
   round(): Promise<UpkeepReport> {
     this.#running ??= this.#round().finally(() => {
       this.#running = undefined;
@@ -90,7 +90,7 @@ export class Upkeep {
   }
 
   async #vacuum(): Promise<string[]> {
-    // A session counts for itself and tells the statistics now and then; here it must have told them.
+    // A session reports its statistics only now and then; this forces it.
     await this.#script("select pg_stat_force_next_flush()");
     const due = (await this.#script(dueTables)) as { name: string }[];
     for (const { name } of due) await this.#script(`vacuum (analyze) ${name}`);

@@ -10,8 +10,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const pattern = /^new-database-[0-9a-f]{16}\.tar\.gz$/;
 
 /**
- * A new database with its schema, as the package ships it: to unpack it takes half the time of making one. Undefined
- * where there is none, or only one of another engine or other migrations; then it is made as ever.
+ * A new database with its schema, as shipped in the package: unpacking it takes half the time of creating one.
+ * Undefined if there is none, or only one of another engine or other migrations; then it is created.
  */
 export function shippedDatabase(folder = here): string | undefined {
   const path = join(folder, fileName());
@@ -36,7 +36,7 @@ export async function shipDatabase(folder = here): Promise<string> {
   return path;
 }
 
-/** What is in it is told by its name: the engine, and every migration to the letter. */
+/** Its name has a hash of its content: the engine, and every migration to the letter. */
 function fileName(): string {
   const entry = createRequire(import.meta.url).resolve("@electric-sql/pglite");
   const { version } = JSON.parse(readFileSync(join(dirname(entry), "../package.json"), "utf8")) as { version: string };

@@ -21,9 +21,9 @@ export interface PgliteDb extends Db {
   /** All of the database, for `snapshot`. About 30 MB when empty, 4 MB with `gzip`, which takes two seconds. */
   dump(options?: { gzip?: boolean }): Promise<Buffer>;
   info(): Promise<PgliteInfo>;
-  /** One round of what is done every now and then by itself: checkpoint and vacuum, where due. */
+  /** Runs one round of background maintenance: checkpoint and vacuum, where due. */
   upkeep(): Promise<UpkeepReport>;
-  /** Tells the CLI, through the lock file, where this process listens. */
+  /** Writes the address of this process to the lock file, for the CLI. */
   announce(socket: string): Promise<void>;
 }
 
@@ -53,12 +53,12 @@ export async function openPglite(options: PgliteOptions): Promise<PgliteDb> {
     return new ThreadDb(line, undefined, warn);
   }
   const folder = await locateFolder(options.folder);
-  inspectFolder(folder); // Before a lock file is made beside what is not ours.
+  inspectFolder(folder); // Checked before a lock file is created next to a folder that is not ours.
   const lock = await lockFolder(folder);
   try {
     const fresh = inspectFolder(folder) !== "database";
     if (fresh) await beginFolder(folder);
-    else removeSignature(folder); // Nobody else is in the folder: that is what the lock says.
+    else removeSignature(folder); // The lock guarantees that no other process has the folder open.
     const line = await startThread({ folder, fresh, snapshot });
     return new ThreadDb(line, lock, warn);
   } catch (error) {
@@ -92,7 +92,7 @@ class ThreadDb implements PgliteDb {
       if (!isForgotten(error) || call.name === "") throw translate(error, "running");
     }
     try {
-      return (await this.#line.run(call)).rows as Row[]; // It was not executed, and is prepared anew now.
+      return (await this.#line.run(call)).rows as Row[]; // It was not executed, and is prepared again.
     } catch (error) {
       throw translate(error, "running");
     }
@@ -121,7 +121,7 @@ class ThreadDb implements PgliteDb {
       await tx.query(text).catch((error: unknown) => {
         throw translate(error, "running");
       });
-      this.#line.forgetNames(); // Tables may have other columns now. Inside: those who wait go on when this ends.
+      this.#line.forgetNames(); // Tables may have other columns now. Inside the session: waiting requests continue when it ends.
     });
   }
 
@@ -161,7 +161,7 @@ class ThreadDb implements PgliteDb {
       const session = await this.#line.lastSession();
       await session.ask({ kind: "close" });
     } catch {
-      // Ended by itself, or by this: either way it answers no more.
+      // It ended by itself, or by this call: either way it answers no more.
     }
     await this.#line.gone;
     await this.#release();

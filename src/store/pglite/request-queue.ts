@@ -28,14 +28,16 @@ export interface Session {
   end(): void;
 }
 
-/** So many texts go to the thread at once, and share a message and a sync. */
+/** The maximum number of texts per message to the thread, which share one sync. */
 const mostAtOnce = 64;
-/** So many texts keep a name: more than Pawl has, and an end for a user's that differ each time. */
+/**
+ * The maximum number of prepared statements: more than Pawl has, and a limit for a user's texts that differ each time.
+ */
 const mostNames = 1_000;
 
 /**
- * The way to the thread: one connection, so everyone stands in line. Calls that wait go together as one message and
- * come back in their order; a session has the line to itself.
+ * The connection to the thread: there is one, so requests form a queue. Waiting calls go together as one message and
+ * are answered in their order; a session has the queue to itself.
  */
 export class RequestQueue {
   readonly #worker: Worker;
@@ -48,14 +50,14 @@ export class RequestQueue {
   #scheduled = false;
   #closed = false;
   #dead: PawlError | undefined;
-  /** The texts that the database knows by name; false while it is being told. */
+  /** The statements that are prepared; false while one is being prepared. */
   readonly #names = new Map<string, { text: string; known: boolean }>();
-  /** How far the WAL has come, and how many calls were answered. */
+  /** The length of the WAL, and the number of answered calls. */
   walBytes = 0;
   calls = 0;
   onWal: () => void = () => {};
 
-  /** What the thread said when it failed. */
+  /** The error of the thread when it failed. */
   lastWords: string | undefined;
   readonly started: Promise<Answer>;
   readonly gone: Promise<void>;
@@ -169,7 +171,7 @@ export class RequestQueue {
       this.#writer.prepare(name, text, values);
       this.#names.set(name, { text, known: false });
     }
-    // It has no name, or the first one of its name is still on its way and may yet fail.
+    // It has no name, or the first statement with its name is in progress and may fail.
     else this.#writer.statement(text, values);
   }
 
@@ -262,7 +264,7 @@ export class RequestQueue {
   }
 }
 
-/** The name is gone, or its text gives other columns now: `deallocate all`, an altered table. Nothing was executed. */
+/** The prepared statement is gone, or its columns changed: `deallocate all`, an altered table. Nothing was executed. */
 export function isForgotten(error: unknown): boolean {
   return error instanceof DatabaseError && (error.code === "26000" || error.code === "0A000");
 }

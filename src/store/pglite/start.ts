@@ -8,7 +8,7 @@ import { unusable } from "./folder.ts";
 import { RequestQueue } from "./request-queue.ts";
 import type { Start } from "./thread.ts";
 
-/** The little of it that is used here; its types come with those of browsers. */
+/** The part of it that is used here; its own types need those of browsers. */
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
 
 let engine: Promise<object | undefined> | undefined;
@@ -17,7 +17,7 @@ let engine: Promise<object | undefined> | undefined;
 function compiledEngine(): Promise<object | undefined> {
   engine ??= readFile(join(dirname(createRequire(import.meta.url).resolve("@electric-sql/pglite")), "pglite.wasm"))
     .then((bytes) => WebAssembly.compile(bytes))
-    .catch(() => undefined); // The thread finds it by itself, or says why not.
+    .catch(() => undefined); // The thread finds it by itself, or reports why not.
   return engine;
 }
 

@@ -21,13 +21,13 @@ type EngineOptions = Parameters<NodeFS["init"]>[1];
 const changes = ["setattr", "mknod", "rename", "unlink", "rmdir", "symlink"];
 
 /**
- * A folder on which Postgres' own calls of fsync reach the disk. PGlite's file system leaves them out, so they end in
- * nothing even with `fsync = on`. With them Postgres keeps its usual promises: a commit is answered when its WAL is on
- * the disk, and a checkpoint moves on when the data files are.
+ * A file system on which fsync calls of Postgres reach the disk. PGlite's own leaves them out, so they have no effect
+ * even with `fsync = on`. With them Postgres keeps its usual guarantees: a commit is answered when its WAL is on the
+ * disk, and a checkpoint completes when the data files are.
  *
- * Commits that were asked for at once share one sync: between `hold` and `settle` the WAL's sync is put off, and so
- * are the answers. Postgres takes such a sync for done and may go on to write what must not be on the disk before it,
- * so any change of another file makes up for it first.
+ * Commits that were requested at the same time share one sync: between `hold` and `settle` the WAL's sync is delayed,
+ * and so are the answers. Postgres takes such a sync for done and may write data that must not be on the disk before
+ * it, so any change of another file syncs the WAL first.
  */
 export class SyncedFolder extends NodeFS {
   readonly syncs = { wal: 0, other: 0 };
@@ -93,7 +93,9 @@ export class SyncedFolder extends NodeFS {
     this.#syncNow(stream);
   }
 
-  /** What the disk holds after a failed sync is unknown, and asking again would not tell: only a restart does. */
+  /**
+   * The content of the disk after a failed sync is unknown, and a second sync would not show it: only a restart does.
+   */
   #syncNow(stream: Stream): void {
     try {
       if (isWal(stream)) {

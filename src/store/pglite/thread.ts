@@ -7,7 +7,7 @@ import { finishFolder } from "./folder.ts";
 import { SyncedFolder } from "./sync.ts";
 import { unpack, unzip } from "./unpack.ts";
 
-/** What the thread is started with. */
+/** The data with which the thread is started. */
 export interface Start {
   /** Undefined keeps everything in memory. */
   readonly folder: string | undefined;
@@ -19,7 +19,7 @@ export interface Start {
 }
 
 export type Request =
-  /** Texts in Postgres' protocol, one after the other; `ends` says where each ends. */
+  /** Messages of Postgres' protocol, one after the other; `ends` has the end of each. */
   | {
       readonly kind: "run";
       readonly bytes: Uint8Array;
@@ -53,7 +53,7 @@ interface Engine {
   readonly [flushedWal]: (this: void, timeline: number) => bigint;
 }
 
-/** How the engine says that a statement failed and was dealt with. */
+/** How the engine signals that a statement failed and was handled. */
 const handled = 100;
 /** An answer waits for others to share its sync and its message, but not longer than this. */
 const answerWithinMs = 3;
@@ -95,7 +95,7 @@ port.on("message", (request: Request) => {
 });
 post(port, { kind: "ready", walBytes: walBytes() });
 
-/** What Postgres itself said last, if it said anything: more than the exception that followed tells. */
+/** The last error of Postgres itself, if any: it says more than the exception that follows. */
 function reason(error: unknown): string {
   const said = lastWords.findLast((line) => /(PANIC|FATAL|ERROR): /.test(line));
   return said?.replace(/^.*?(?=PANIC|FATAL|ERROR)/, "") ?? [messageOf(error), ...lastWords].join("; ");
@@ -164,7 +164,7 @@ async function run(bytes: Uint8Array, ends: readonly number[], inTransaction: bo
   folder?.hold();
   for (const to of ends) {
     await execute(bytes.subarray(from, to), collect);
-    // A text outside a transaction must not draw those after it into one of its own, which nobody would commit.
+    // A text outside a transaction must not open one that would include the texts after it and never be committed.
     if (!inTransaction && pg.isInTransaction()) await execute(protocol.serialize.query("rollback"), () => {});
     from = to;
     if (to !== ends.at(-1) && performance.now() - answered < answerWithinMs) continue;
@@ -180,7 +180,7 @@ function execute(message: Uint8Array, onRawData: (bytes: Uint8Array) => void): P
   return pg.execProtocolRawStream(message, { syncToFs: false, onRawData });
 }
 
-/** The bytes lie in the engine's own memory, and are overwritten when it goes on. */
+/** The bytes are in the engine's own memory, and are overwritten when it continues. */
 function collect(bytes: Uint8Array): void {
   if (outputLength + bytes.length > output.length) {
     const grown = Buffer.allocUnsafeSlow(Math.max(output.length * 2, outputLength + bytes.length));

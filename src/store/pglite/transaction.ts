@@ -5,7 +5,7 @@ import type { Call, Session } from "./request-queue.ts";
 import { writeValue } from "./values.ts";
 import { DatabaseError, type Reply } from "./wire.ts";
 
-/** A transaction that sends nothing for this long is given up, as a server does it: others wait for it. */
+/** A transaction that sends nothing for this long is ended, as by a server: others wait for it. */
 const idleMs = 60_000;
 
 /** A transaction in a session of the line. It begins with its first statement, in one message with it. */
@@ -15,7 +15,7 @@ export class Transaction implements Tx {
   #state: "new" | "open" | "ended" = "new";
   #running = 0;
   #failure: unknown;
-  /** Fails when the transaction was given up. */
+  /** Fails when the transaction was ended. */
   readonly lost: Promise<never>;
 
   constructor(session: Session) {
@@ -47,7 +47,7 @@ export class Transaction implements Tx {
   }
 
   async query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
-    // Without values several statements may stand in one text, as with `pg`.
+    // Without values one text may contain several statements, as with `pg`.
     const call =
       values === undefined || values.length === 0 ? script(text) : { text, name: "", values: values.map(writeValue) };
     return { rows: (await this.#run(call)).rows as Row[] };
@@ -63,7 +63,7 @@ export class Transaction implements Tx {
     throw new DatabaseError(message, "25P02", undefined, this.#failure);
   }
 
-  /** Never fails: a database that cannot be asked any more has rolled back by itself. */
+  /** Never fails: a database that does not answer has rolled back by itself. */
   async rollback(): Promise<void> {
     if (this.#state !== "open") return;
     this.#state = "ended";

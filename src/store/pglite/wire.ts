@@ -32,7 +32,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** What came back for one text: the rows of its last result, and where that left the session. */
+/** The answer to one text: the rows of its last result, and the state of the session after it. */
 export interface Reply {
   readonly rows: Record<string, unknown>[];
   /** Such as `COMMIT`, or the `ROLLBACK` that a commit of an aborted transaction gives. */
@@ -57,7 +57,7 @@ export class Writer {
     return this.#at;
   }
 
-  /** Takes back what was written behind `length`. */
+  /** Discards what was written after `length`. */
   cut(length: number): void {
     this.#at = length;
   }
@@ -68,13 +68,13 @@ export class Writer {
     this.#refuseCopy(text);
   }
 
-  /** One statement that is forgotten again. */
+  /** One unnamed statement. */
   statement(text: string, values: readonly (string | null)[]): void {
     this.#parse("", text);
     this.#execute("", text, values);
   }
 
-  /** One statement whose text is kept under a name. Whatever bore the name before goes: that is never an error. */
+  /** One prepared statement. An earlier one with the same name is closed first: that is never an error. */
   prepare(name: string, text: string, values: readonly (string | null)[]): void {
     this.#message(0x43, () => this.#text(`S${name}`));
     this.#parse(name, text);
@@ -86,7 +86,7 @@ export class Writer {
     this.#execute(name, "", values);
   }
 
-  /** Gives what was written, and begins anew. */
+  /** Returns the written bytes, and starts over. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = new Uint8Array(this.#bytes.subarray(0, this.#at));
     this.#at = 0;
@@ -106,7 +106,7 @@ export class Writer {
     this.#message(0x42, () => {
       this.#text(""); // The portal, which needs no name.
       this.#text(name);
-      this.#int16(0); // All values as texts: Postgres reads each by the type that it wants there.
+      this.#int16(0); // All values as texts: Postgres parses each by its type.
       this.#int16(values.length);
       for (const value of values) this.#value(value);
       this.#int16(0); // All columns as texts.
@@ -117,8 +117,8 @@ export class Writer {
   }
 
   /**
-   * A `copy … from stdin` would wait for data and, finding none, end the whole database. Outside a copy this message
-   * is ignored, so it is no matter that the word may stand in a comment.
+   * A `copy … from stdin` would wait for data and, without any, end the database process. Outside a copy this message
+   * is ignored, so it is safe to send when the word only occurs in a comment.
    */
   #refuseCopy(text: string): void {
     if (/\bcopy\b/i.test(text)) this.#message(0x66, () => this.#text("there is no standard input to copy from"));

@@ -4,9 +4,9 @@ import { type Param, Part, textArray } from "./db.ts";
 type Column<Row> = readonly [type: string, of: (row: Row) => Param | undefined];
 
 /**
- * Rows as a table inside a statement: `from ${moves(rows)}`, one list a column. What is the same in all rows goes as one
- * value beside an empty list, which `unnest` fills up with nulls: most columns of a batch are the same from end to end,
- * and need not be written, sent and read a thousand times. The first column tells how many rows there are.
+ * Rows as a table inside a statement: `from ${moves(rows)}`, one list per column. A value that is equal in all rows is
+ * sent once, with an empty list, which `unnest` fills with nulls: most columns of a batch are constant, and need not be
+ * written, sent and read a thousand times. The first column gives the number of rows.
  */
 export function batch<Row>(
   name: string,

@@ -42,7 +42,7 @@ test("one place with different parts makes different statements, whatever was wr
   expect(twice(3, 4)).toMatchObject({ text: "$1, $2", values: [3, 4] });
 });
 
-/** What Postgres makes of an array literal of texts, by its manual. */
+/** How Postgres reads an array literal of texts, by its manual. */
 function parsed(literal: string): (string | null)[] {
   const list: (string | null)[] = [];
   const element = /"((?:\\[\s\S]|[^"\\])*)"|([^,{}"\\\s]+)/y;
@@ -91,6 +91,6 @@ test("numbers, booleans and nothing are written as Postgres reads them", () => {
   expect(textArray([1, -2.5, 1e21, true, false, null, undefined])).toBe("{1,-2.5,1e+21,true,false,NULL,NULL}");
   expect(textArray([])).toBe("{}");
   expect(textArray([null, "a"])).toBe("{NULL,a}");
-  // `unnest` fills it up to the length of the lists beside it.
+  // `unnest` fills it up to the length of the lists next to it.
   expect(textArray([null, undefined])).toBe("{}");
 });

@@ -1,7 +1,7 @@
 /**
- * The port to a database. Parameters are texts, numbers, booleans or null (lists go as one array literal, see
- * `textArray`), and Pawl's own statements give back texts, 4-byte numbers, floats, booleans and JSON only, so that
- * every driver, also a user's own, reads the same values.
+ * The port to a database. Parameters are texts, numbers, booleans or null (lists are one array literal, see
+ * `textArray`), and Pawl's own statements return texts, 4-byte numbers, floats, booleans and JSON only, so that every
+ * driver, also a user's own, reads the same values.
  */
 export type Param = string | number | boolean | null;
 
@@ -12,7 +12,7 @@ export interface Statement {
   readonly name: string;
 }
 
-/** Whatever runs statements: the database itself, or one transaction on it. */
+/** Runs statements: the database itself, or one transaction on it. */
 export interface Executor {
   rows<Row>(statement: Statement): Promise<Row[]>;
 }
@@ -24,13 +24,13 @@ export interface Tx extends Executor {
 
 export interface Db extends Executor {
   readonly kind: "postgres" | "pglite";
-  /** Begins, runs `work`, commits; a throw rolls back and comes out as it was thrown. */
+  /** Runs `work` in a transaction and commits; a throw rolls back and is rethrown. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** Several statements in one text without parameters: migrations. Runs in a transaction of its own. */
   script(text: string): Promise<void>;
   /** Where a database can: leases renewed by a thread and a connection of their own. */
   keepLeases?(options: KeeperOptions): LeaseKeeper;
-  /** Where a database can: hears what other processes send, see `sendNotice`. */
+  /** Receives notifications of other processes, where the database supports it; see `sendNotice`. */
   listen?(options: ListenOptions): Listener;
   /**
    * Where a database can: all statements that `work` makes run on a few connections of their own, each for a short time.
@@ -52,7 +52,7 @@ export interface ReadLimits {
   readonly statementTimeoutMs: number;
 }
 
-/** Keeps leases alive while their tasks are in a worker's hands, and tells which were lost. */
+/** Keeps leases alive while their tasks run, and reports which were lost. */
 export interface LeaseKeeper {
   keep(leases: readonly { readonly taskId: string; readonly token: number }[]): void;
   drop(taskIds: readonly string[]): void;
@@ -68,14 +68,14 @@ export interface KeeperOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Hears notifications, as far as they come through; makes sure by itself that they do. */
+/** Receives notifications, as far as they arrive; verifies that by itself. */
 export interface Listener {
   stop(): Promise<void>;
 }
 
 export interface ListenOptions {
   readonly onNotice: (text: string) => void;
-  /** From now on, or again, notifications are heard. */
+  /** Called when notifications arrive, for the first time or again. */
   readonly onListening: () => void;
   readonly onWarning: (text: string) => void;
 }
@@ -102,7 +102,7 @@ export const noPart = part``;
 interface Text {
   readonly text: string;
   readonly name: string;
-  /** What stands in the text's places, in order: a part, or null for a value. */
+  /** The parameters of the text, in order: a part, or null for a value. */
   readonly parts: readonly (TemplateStringsArray | null)[];
 }
 
@@ -156,7 +156,7 @@ function write(strings: TemplateStringsArray, given: readonly (Param | Part)[], 
   return text;
 }
 
-/** FNV-1a over the text: equal texts share a prepared statement, different ones never meet. */
+/** FNV-1a over the text: equal texts share a prepared statement, different ones never do. */
 function statementName(text: string): string {
   let low = 0x811c9dc5;
   let high = 0x01000193;
@@ -168,10 +168,10 @@ function statementName(text: string): string {
 }
 
 /**
- * A list as a Postgres array literal. Statements write `(select $1::text)::uuid[]`: as a plain text any driver can send
- * it, and behind the select the planner cannot count its elements, so a plan does not depend on the size of a batch.
- * A list of nothing but nulls is an empty array, which `unnest` fills up to the length of those beside it: many columns
- * of a batch are null from end to end, and need not be sent and read.
+ * A list as a Postgres array literal. Statements write `(select $1::text)::uuid[]`: any driver can send plain text, and
+ * behind the select the planner cannot count its elements, so a plan does not depend on the size of a batch. A list of
+ * nulls is an empty array, which `unnest` fills up to the length of those next to it: many columns of a batch are null
+ * throughout, and need not be sent and read.
  */
 export function textArray(list: readonly (Param | undefined)[]): string {
   const pieces = new Array<string | number | boolean>(list.length);
@@ -188,7 +188,7 @@ export function textArray(list: readonly (Param | undefined)[]): string {
   return empty ? "{}" : `{${pieces.join(",")}}`;
 }
 
-/** What an array literal reads as it stands. Not the word NULL, and no capital N, so that nobody has to think of it. */
+/** Text that an array literal can contain unquoted. NULL is a keyword, so a capital N is quoted. */
 const plain = /^[a-z0-9_@/.:-]+$/;
 const special = /["\\]/g;
 

@@ -14,7 +14,7 @@ const refusedStates: Record<string, string> = {
   "42501": "Give the user of the database URL the right to do this.",
   "53100": "The server's disk is full: free some room.",
 };
-/** The server ended the session, or never began it. */
+/** The server ended the session, or never started it. */
 const connectionStates = new Set([
   ...["57P01", "57P02", "57P03", "57P05", "25P03", "25P04"],
   ...["08000", "08003", "08006", "08P01"],
@@ -24,7 +24,7 @@ const readOnlyState = "25006";
 const busyStates = new Set(["40001", "40P01", "55P03", "57014", "53300"]);
 
 /**
- * What one of Pawl's own statements failed of, said so that the reader knows who must act. Whether a statement that
+ * Classifies the error of one of Pawl's own statements, so that the reader knows who must act. Whether a statement that
  * lost its connection took effect cannot be known here, so it is never guessed: `outcome_unknown`.
  */
 export function translate(error: unknown, phase: "connecting" | "running"): PawlError {
@@ -97,7 +97,7 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
   );
 }
 
-/** As good as gone for now: after a failover the same address, over a new connection, leads to the new primary. */
+/** Counts as unreachable: after a failover, a new connection to the same address reaches the new primary. */
 export function readOnly(what: string, details: Record<string, unknown> = {}, options: ErrorOptions = {}): PawlError {
   return new PawlError(
     "database_unreachable",

@@ -19,7 +19,7 @@ export interface TransactionLike {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
 }
 
-/** What an adapter, or the `tx` that a user gets, stands for. */
+/** The transaction behind an adapter, or behind the `tx` that a user gets. */
 const wrapped = new WeakMap<object, object>();
 
 function wrap<Wrapper extends object>(wrapper: Wrapper, connection: object): Wrapper {
@@ -33,7 +33,7 @@ function connectionOf(tx: object): object {
 
 /** Runs a call that is part of the user's transaction `tx` when the earlier calls on it have ended. */
 export function inTurnOn<T>(tx: unknown, call: () => Promise<T>): Promise<T> {
-  // What is no transaction at all is refused by the call itself.
+  // A value that is no transaction is refused by the call itself.
   return typeof tx === "object" && tx !== null ? inTurn(connectionOf(tx), call) : call();
 }
 
@@ -71,7 +71,9 @@ export function adoptTx(given: unknown): Tx {
   return wrap(adopted, foreign);
 }
 
-/** A user's own connection in a transaction. Pawl's statements run on its own search path, and the user's comes back. */
+/**
+ * A user's own connection in a transaction. Pawl's statements run on its own search path, then the user's is restored.
+ */
 class ForeignTx implements Tx {
   readonly #foreign: TransactionLike;
   readonly #path: SharedSearchPath;
@@ -95,7 +97,7 @@ class ForeignTx implements Tx {
     }
   }
 
-  /** What a hook asks, or what steers the transaction. */
+  /** A statement of a hook, or one that controls the transaction. */
   async query<Row>(text: string, values?: readonly unknown[]): Promise<{ rows: Row[] }> {
     try {
       if (isRollback(text)) this.#path.forget();
@@ -107,7 +109,7 @@ class ForeignTx implements Tx {
     }
   }
 
-  /** A hook comes, which may also use the connection itself. */
+  /** A hook follows, which may also use the connection itself. */
   toUsersPath(): Promise<void> {
     return this.#path.users();
   }
@@ -135,14 +137,14 @@ function rowsOf<Row>(answer: unknown): Row[] {
 }
 
 /**
- * Runs `work` between a savepoint and its release, so that what fails in it leaves the transaction as it was and usable.
- * Only a transaction has savepoints: a pool, or a connection outside a transaction, is told apart here.
+ * Runs `work` between a savepoint and its release, so that its failure leaves the transaction unchanged and usable.
+ * Only a transaction has savepoints: a pool, or a connection outside a transaction, is detected here.
  */
 export async function withinSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   try {
     await tx.query("savepoint pawl_call");
   } catch (error) {
-    // A wrapper of the user's own may keep what the driver said as the cause.
+    // A user's wrapper may keep the driver's error as the cause.
     const state = sqlState(error) ?? sqlState((error as { cause?: unknown } | null | undefined)?.cause);
     if (state !== "25P01") throw translate(error, "running");
     throw new PawlError(
@@ -156,7 +158,7 @@ export async function withinSavepoint<T>(tx: Tx, work: () => Promise<T>): Promis
   try {
     result = await (tx instanceof ForeignTx ? tx.call(work) : work());
   } catch (error) {
-    // Where even that fails, the connection is lost, and what was thrown first says more.
+    // If even that fails, the connection is lost, and the first error says more.
     await tx.query("rollback to savepoint pawl_call").catch(() => {});
     throw error;
   }

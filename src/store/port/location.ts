@@ -1,4 +1,4 @@
-/** How to connect to PostgreSQL, for what a URL alone cannot say. */
+/** Connection settings for PostgreSQL that a URL cannot express. */
 export interface DatabaseOptions {
   /** `postgres://user@host:5432/name`; several hosts are tried in turn. Instead of `host`, `port`, `user` and `database`. */
   readonly url?: string | undefined;
@@ -10,7 +10,10 @@ export interface DatabaseOptions {
   readonly database?: string | undefined;
   /** A function is called for each new connection, for passwords that expire, such as those of IAM. */
   readonly password?: string | (() => string | Promise<string>) | undefined;
-  /** `true`, or options of Node's `tls.connect`: `{ ca, cert, key, rejectUnauthorized }`. It replaces what the URL says of TLS. */
+  /**
+   * `true`, or options of Node's `tls.connect`: `{ ca, cert, key, rejectUnauthorized }`. Overrides the TLS settings of
+   * the URL.
+   */
   readonly ssl?: boolean | object | undefined;
 }
 

@@ -36,8 +36,8 @@ const lockKey = 7295;
 const someoneElse = "PW100";
 
 /**
- * Brings the schema up to date and gives back the names of what was applied. Each migration is one transaction under
- * one lock, so any number of processes may start at once; a schema newer than this program is left alone.
+ * Migrates the schema and returns the names of the applied migrations. Each migration is one transaction under one
+ * lock, so any number of processes may start at the same time; a schema newer than this program is not changed.
  */
 export async function migrate(db: Db, migrations = knownMigrations()): Promise<string[]> {
   const applied: string[] = [];
@@ -49,7 +49,7 @@ export async function migrate(db: Db, migrations = knownMigrations()): Promise<s
   }
 }
 
-/** What a schema still lacks; throws when it is newer than this program or was changed after its release. */
+/** The missing migrations; throws if the schema is newer than this program, or a released migration was changed. */
 export async function pendingMigrations(db: Db, migrations = knownMigrations()): Promise<Migration[]> {
   return pending(await readApplied(db), migrations);
 }
@@ -88,7 +88,7 @@ async function hasTable(db: Executor): Promise<boolean> {
 }
 
 async function ensureTable(db: Db): Promise<void> {
-  if (await hasTable(db)) return; // Asked first: a role that may not create schemas can still use one.
+  if (await hasTable(db)) return; // Checked first: a role without the right to create schemas can still use one.
   await db.script(`
     select pg_advisory_xact_lock(${lockKey});
     create schema if not exists pawl;
@@ -117,7 +117,7 @@ async function apply(db: Db, migration: Migration): Promise<boolean> {
   } catch (error) {
     const state = sqlState(error) ?? sqlState((error as { cause?: unknown }).cause);
     if (state === someoneElse) return false;
-    // A lost connection, a missing right or a full disk says so itself; the rest is said by the migration.
+    // A lost connection, a missing permission or a full disk has its own message; other errors name the migration.
     if (error instanceof PawlError && error.fault === "environment" && error.code !== "not_migrated") throw error;
     throw new PawlError(
       "migration_failed",

@@ -1,6 +1,9 @@
 import { type Executor, sql } from "./db.ts";
 
-/** A hint to all processes that listen. Sent outside of what it tells about: inside, it would make commits wait in line. */
+/**
+ * Sends a hint to all listening processes. Sent outside the transaction that it is about: inside, commits would queue
+ * behind each other.
+ */
 export async function sendNotice(db: Executor, text: string): Promise<void> {
   await db.rows(sql`select pg_notify('pawl', ${text}::text)`);
 }

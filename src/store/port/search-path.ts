@@ -1,8 +1,8 @@
 import type { Param } from "./db.ts";
 
 /**
- * Where Pawl's own statements look for names. On a path with a schema in which another role may create, an overload of a
- * function or an operator that fits better than the built-in one would run with Pawl's rights.
+ * The search path of Pawl's own statements. On a path with a schema in which another role may create, an overload of a
+ * function or an operator that matches better than the built-in one would run with Pawl's permissions.
  */
 export const ownSearchPath = "pg_catalog, pg_temp";
 
@@ -13,8 +13,8 @@ const switchToOwn =
 const switchTo = "select pg_catalog.set_config('search_path', $1, true)";
 
 /**
- * The search path of one transaction that Pawl's statements and a user's share: each kind runs on its own. It is changed for
- * the transaction alone, only when the other kind comes, and follows what the user sets.
+ * The search path of a transaction that Pawl's statements and a user's share: each kind runs on its own. It is changed
+ * for the transaction only, when the kind changes, and follows what the user sets.
  */
 export class SharedSearchPath {
   readonly #run: Run;

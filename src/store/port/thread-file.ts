@@ -12,7 +12,7 @@ export function threadFile(source: URL): { file: URL; execArgv: string[] } {
   return { file: new URL(script.slice(root.href.length), pathToFileURL(`${compiled}/`)), execArgv: [] };
 }
 
-/** Node 20 cannot read TypeScript by itself, and on it `--import tsx` is for the main thread only. */
+/** Node 20 cannot run TypeScript by itself, and there `--import tsx` applies to the main thread only. */
 function typescriptArguments(): string[] {
   if ((process.features as { typescript?: unknown }).typescript) return [];
   const loader = pathToFileURL(createRequire(import.meta.url).resolve("tsx"));

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as macrotask } from "node:timers/promises";
 
 /**
- * Calls on one transaction run one after the other. They share a connection and its savepoints: if two were interleaved,
- * the rollback of one that is refused would also undo what the other has written in the meantime.
+ * Calls on one transaction run one after the other. They share a connection and its savepoints: if two were
+ * interleaved, the rollback of a refused one would also undo what the other has written in the meantime.
  */
 
 /** A queue of calls: that of a connection, or the one inside a call that has its turn, for the calls made by its hooks. */
@@ -39,8 +39,8 @@ export async function inTurn<T>(connection: object, work: () => Promise<T>): Pro
     return result;
   } catch (error) {
     await drain(own);
-    // A caller that gives up now sends its `rollback` before the next call begins: in the middle of one, the statements
-    // after the rollback would each commit alone.
+    // A caller that aborts sends its `rollback` before the next call begins: in the middle of one, the statements after
+    // the rollback would each commit alone.
     void macrotask().then(endTurn);
     throw error;
   }

@@ -3,7 +3,7 @@ import { isPawlError, PawlError } from "../../base/errors.ts";
 import { readOnly, translate } from "../port/failures.ts";
 import type { PostgresTarget } from "./target.ts";
 
-/** What the driver's types do not show. */
+/** Parts that the driver's types omit. */
 interface Connection {
   on(event: "parameterStatus", listener: (status: { parameterName: string; parameterValue: string }) => void): void;
 }
@@ -11,13 +11,13 @@ interface Connection {
 /** A connection that knows which host it leads to, and whether that is a standby. */
 export interface HostClient extends pg.Client {
   readonly hostIndex: number;
-  /** The server says so when a connection begins, and again when a standby is promoted (PostgreSQL 14 or newer). */
+  /** The server reports it when a connection begins, and again when a standby is promoted (PostgreSQL 14 or newer). */
   readonly isStandby: boolean;
 }
 
 /**
- * The hosts of one database, of which the one that takes writes is wanted. All connections of a process try the host that
- * worked last; one that fails there moves all to the next.
+ * The hosts of one database, of which the primary is used. All connections of a process try the host that worked last;
+ * a failed one moves all to the next.
  */
 export class Hosts {
   readonly #target: PostgresTarget;
@@ -40,7 +40,7 @@ export class Hosts {
     return this.#current;
   }
 
-  /** The next host for those that come, unless another connection has moved on already. */
+  /** Moves new connections to the next host, unless another connection has done so already. */
   moveOn(from: number): void {
     if (this.#current === from) this.#current = (from + 1) % this.count;
   }
@@ -76,7 +76,7 @@ export class Hosts {
     }
   }
 
-  /** A standby among several hosts: another one is wanted. */
+  /** A standby among several hosts: the primary is another one. */
   refuseStandby(client: HostClient): void {
     if (!client.isStandby) return;
     this.moveOn(client.hostIndex);

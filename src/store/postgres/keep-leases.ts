@@ -50,7 +50,7 @@ export function keepLeasesInThread(target: PostgresTarget, options: KeeperOption
   };
 }
 
-/** The thread, which is started again when it ends by itself: without it every lease would expire. */
+/** The thread, restarted when it ends by itself: without it every lease would expire. */
 class LeaseThread {
   readonly #target: PostgresTarget;
   readonly #options: KeeperOptions;
@@ -83,7 +83,7 @@ class LeaseThread {
       this.send({ stop: true });
       await stopped;
     }
-    await worker.terminate(); // A connection whose other end is gone would keep it alive.
+    await worker.terminate(); // A dead connection would keep the process alive.
   }
 
   #start(): Worker {
@@ -137,7 +137,7 @@ function forThread(target: PostgresTarget): Pick<LeaseThreadData, "target" | "as
   return { target: { ...target, settings }, asksPassword: true };
 }
 
-/** Whether a thread can connect by these settings: other functions than the password's cannot be handed to one. */
+/** Whether a thread can connect with these settings: no function except the password's can be passed to one. */
 export function fitsThread({ password: _password, ...settings }: ConnectionSettings): boolean {
   try {
     structuredClone(settings);

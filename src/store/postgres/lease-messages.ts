@@ -1,7 +1,7 @@
 import type { Lease } from "../tasks/tasks.ts";
 import type { PostgresTarget } from "./target.ts";
 
-/** What the thread sends to the process. */
+/** A message from the thread to the process. */
 export type FromThread =
   | { readonly lost: readonly Lease[] }
   | { readonly failure: string }
@@ -10,7 +10,7 @@ export type FromThread =
   | { readonly stopped: true };
 
 export interface LeaseThreadData {
-  /** Without a password if the process is asked for it. */
+  /** Without a password if the process provides it. */
   readonly target: PostgresTarget;
   readonly asksPassword: boolean;
   readonly leaseMs: number;
@@ -20,7 +20,7 @@ export interface LeaseThreadData {
   readonly tables: readonly SharedArrayBuffer[];
 }
 
-/** What the process sends to the thread. Leases come and go in the tables, without a message. */
+/** A message from the process to the thread. Leases change in the shared tables, without a message. */
 export type ToThread =
   | { readonly table: SharedArrayBuffer }
   | { readonly password: number; readonly answer: { readonly text: string } | { readonly failure: string } }

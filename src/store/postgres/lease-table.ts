@@ -6,9 +6,10 @@ const slots = 2_048;
 const markBytes = slots * 4;
 
 /**
- * Leases in memory that a process and its lease thread share: the process notes and strikes out without a message, which
- * at ten thousand steps a second would cost more than the steps; the thread looks when it renews. A slot's mark is odd
- * while the slot holds a lease, and changes with every change, so that a slot caught in the middle of one is passed over.
+ * Leases in memory that a process and its lease thread share: the process adds and removes them without a message,
+ * which at ten thousand steps a second would cost more than the steps; the thread reads them when it renews. A slot's
+ * mark is odd while the slot has a lease, and changes with every change, so that a slot read in the middle of one is
+ * skipped.
  */
 export class LeaseTable {
   readonly memory: SharedArrayBuffer;
@@ -25,7 +26,7 @@ export class LeaseTable {
     for (let slot = slots - 1; slot >= 0; slot--) this.#free.push(slot);
   }
 
-  /** Gives back the slot it stands in; undefined when the table is full. */
+  /** Returns its slot; undefined when the table is full. */
   note(taskId: string, token: number): number | undefined {
     const slot = this.#free.pop();
     if (slot === undefined) return undefined;
@@ -52,7 +53,7 @@ export class LeaseTable {
     return this.#tokens[((slot + 1) * slotBytes - 8) / 8]!;
   }
 
-  /** All leases that stand in it: for the thread, which never writes. */
+  /** All leases in the table: for the thread, which never writes. */
   read(): Lease[] {
     const kept: Lease[] = [];
     for (let slot = 0; slot < slots; slot++) {

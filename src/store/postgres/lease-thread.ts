@@ -20,7 +20,7 @@ let db: Db | undefined;
 
 const send = (message: FromThread): void => port.postMessage(message);
 
-/** The user's function is in the process: it cannot be handed to a thread. */
+/** The user's function stays in the process: it cannot be passed to a thread. */
 function askPassword(): Promise<string> {
   return new Promise((resolve, reject) => {
     const number = ++passwordsAsked;

@@ -10,7 +10,7 @@ export class LendingPool {
   /** The option by which there would be more of them. */
   readonly #option: string;
   readonly #waitMs: number;
-  /** How many connections somebody has at the moment. */
+  /** The number of connections in use. */
   #lent = 0;
 
   constructor(hosts: Hosts, config: pg.PoolConfig, option: string, warn: (text: string) => void) {
@@ -23,7 +23,7 @@ export class LendingPool {
     this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
-  /** Lends a connection. One that failed in any way but by a plain refusal of the server is thrown away, never reused. */
+  /** Lends a connection. After any failure except a plain refusal of the server it is discarded. */
   async lend<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let lost: Error | undefined;
@@ -82,7 +82,7 @@ function hostOf(client: pg.PoolClient): number {
   return (client as unknown as HostClient).hostIndex;
 }
 
-/** A transaction that could not even be rolled back: its connection is lost, and what was thrown in it still counts. */
+/** A transaction that could not even be rolled back: its connection is lost, and its error still counts. */
 export class Broken extends Error {
   readonly thrown: unknown;
   readonly failure: Error;

@@ -20,7 +20,7 @@ export class LimitedReads {
     this.#open = open;
   }
 
-  /** The connections of the call at hand, if it is limited. */
+  /** The connections of the current call, if it is limited. */
   get pool(): LendingPool | undefined {
     return this.#current.getStore()?.pool;
   }
@@ -38,7 +38,7 @@ export class LimitedReads {
     }
   }
 
-  /** Limits each statement of a transaction that has begun, if the call at hand is limited. */
+  /** Limits each statement of a started transaction, if the current call is limited. */
   async limit(client: pg.PoolClient): Promise<void> {
     const limits = this.#current.getStore();
     if (limits !== undefined) await client.query(limitStatements, [String(Math.ceil(limits.statementTimeoutMs))]);

@@ -8,30 +8,30 @@ import type { Hosts } from "./hosts.ts";
 export const listenerTiming = { testMs: 3_000, everyMs: 5_000 };
 const firstPauseMs = 250;
 const mostPauseMs = 10_000;
-/** Where none has come through, as behind a pooler, it is tried again this often: databases are moved. */
+/** Where no notification has arrived, as behind a pooler, it retries at this interval: databases are moved. */
 const vainPauseMs = 600_000;
 
-/** What is said where notifications do not come through. */
+/** The message where notifications do not arrive. */
 export const unheard =
   "Notifications do not come through, as behind a pooler in transaction mode: work of other processes is found by looking.";
 
-/** Waits for one thing at a time: a test to be heard, a rest to be over. */
+/** Waits for one thing at a time: for a test notification, or for a pause to end. */
 interface Wait {
   readonly text: string | undefined;
   readonly end: (isHeard: boolean) => void;
 }
 
 /**
- * Listens on a connection of its own, and makes sure that it hears: it sends itself a notification at the start, and again
- * whenever it has heard nothing for a while. A connection whose other end is gone would otherwise look like quiet times.
+ * Listens on a connection of its own, and verifies that notifications arrive: it sends itself one at the start, and
+ * again after a quiet time. A dead connection would otherwise look like one without notifications.
  */
 export class PostgresListener implements Listener {
   readonly #hosts: Hosts;
-  /** Sends over another connection: through a pooler, one that tells itself proves nothing. */
+  /** Sends over another connection: through a pooler, one that notifies itself proves nothing. */
   readonly #send: (text: string) => Promise<void>;
   readonly #options: ListenOptions;
   readonly #timing: typeof listenerTiming;
-  /** What tells its own tests from those of others. */
+  /** Identifies its own test notifications. */
   readonly #mark = `?${randomBytes(6).toString("hex")}`;
   readonly #ended: Promise<void>;
   #tests = 0;
@@ -73,12 +73,14 @@ export class PostgresListener implements Listener {
     }
   }
 
-  /** One connection, until it is to end; throws when it is lost, and answers false when it never heard a thing. */
+  /**
+   * One connection, until it is closed; throws when it is lost, and returns false if it never received a notification.
+   */
   async #listenOnce(): Promise<boolean> {
     const { testMs, everyMs } = this.#timing;
     const client = await this.#hosts.connect({
       application_name: "pawl-listener",
-      // No `options`: it says nothing but LISTEN, which no search path can change, and a pooler refuses them.
+      // No `options`: it runs nothing but LISTEN, which no search path can change, and a pooler refuses them.
       keepAlive: true,
       connectionTimeoutMillis: testMs,
       query_timeout: testMs,
@@ -109,7 +111,7 @@ export class PostgresListener implements Listener {
       return true;
     } finally {
       client.removeListener("end", lose);
-      // At once: whoever says goodbye to a connection whose other end is gone waits for an answer that never comes.
+      // Immediately: a graceful close of a dead connection would wait for an answer that never comes.
       streamOf(client).destroy();
     }
   }
@@ -127,7 +129,7 @@ export class PostgresListener implements Listener {
     else if (text === this.#wait?.text) this.#wait.end(true);
   }
 
-  /** Until this is heard, at most so long, and not beyond the end; tells whether it was heard. */
+  /** Waits for this notification, with a limit and not after the end; returns whether it arrived. */
   #until(ms: number, text?: string): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isHeard: boolean) => {
@@ -140,14 +142,14 @@ export class PostgresListener implements Listener {
     });
   }
 
-  /** Said once, until it is well again. */
+  /** Logged once, until it works again. */
   #warn(text: string): void {
     if (!this.#isQuiet && !this.#stopped) this.#options.onWarning(text);
     this.#isQuiet = true;
   }
 }
 
-/** What the driver's types do not show. */
+/** Parts that the driver's types omit. */
 function streamOf(client: pg.Client): { unref(): void; destroy(): void } {
   return (client as unknown as { connection: { stream: { unref(): void; destroy(): void } } }).connection.stream;
 }

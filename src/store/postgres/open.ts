@@ -25,7 +25,7 @@ interface OpenOptions {
 /** Names the database by a URL, or by a target that was made of something else. */
 export type PostgresOptions = OpenOptions & ({ readonly url: string } | { readonly target: PostgresTarget });
 
-/** What keeps a lost client from holding a row for ever, and a lost server from holding us. */
+/** Keeps a lost client from locking a row for ever, and a lost server from blocking us. */
 const serverTimeouts = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
@@ -33,15 +33,17 @@ const serverTimeouts = {
 };
 const clientTimeouts = { connectionTimeoutMillis: 10_000, query_timeout: 45_000 };
 
-/** To connect takes several round trips and a new process of the server: one that is cut off too soon never succeeds. */
+/**
+ * Connecting takes several round trips and a new process of the server: with a shorter timeout it might never succeed.
+ */
 function timeoutsWithin(ms: number): typeof clientTimeouts {
   return { connectionTimeoutMillis: Math.max(ms, 1_000), query_timeout: ms };
 }
 
-/** What a user's statements in a transaction get instead. */
+/** The settings for a user's statements in a transaction. */
 const userPlanning = "set local enable_seqscan = on";
 
-/** Reads 8-byte numbers as numbers; everything else as `pg` reads it by itself. */
+/** Reads 8-byte numbers as numbers; everything else as `pg` does by default. */
 const types = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     return oid === 20 ? Number : pg.types.getTypeParser(oid, format as "text");
@@ -114,7 +116,7 @@ async function connect(
   }
 }
 
-/** Where a user's own statements look for names: what the server, the database, the role and the URL say. */
+/** The search path of a user's own statements: that of the server, the database, the role and the URL. */
 async function readUsersPath(hosts: Hosts, startup: string): Promise<string> {
   let client: pg.Client | undefined;
   try {
@@ -145,7 +147,7 @@ class PostgresDb implements Db {
   readonly #usersPath: string;
   #closed: Promise<void> | undefined;
 
-  /** Renews leases in a thread, if the target can be handed to one. */
+  /** Renews leases in a thread, if the target can be passed to one. */
   readonly keepLeases?: (options: KeeperOptions) => LeaseKeeper;
 
   constructor(
@@ -174,7 +176,8 @@ class PostgresDb implements Db {
       });
     } catch (error) {
       if (!prepared || !isLostStatement(error)) throw error;
-      // A pooler gave us another backend than the one that knows the statement. It was not executed, so once more without.
+      // A pooler switched to a backend without the prepared statement. It was not executed, so it is sent again without
+      // a name.
       this.#prepares = false;
       return this.rows(statement);
     }
@@ -182,7 +185,7 @@ class PostgresDb implements Db {
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#using(async (client) => {
-      // Set again for the transaction: a pooler may have dropped what the connection began with.
+      // Set again for the transaction: a pooler may have dropped the settings of the connection's start.
       await execute(client, `begin; ${userPlanning}; set local search_path = ${ownSearchPath}`);
       await this.#limited.limit(client);
       const tx = new PostgresTx(client, this.#usersPath);
@@ -272,13 +275,13 @@ class PostgresTx implements Tx {
       return { rows: result.rows as Row[] };
     } catch (error) {
       this.#path.forget();
-      // What the server or the driver refuses is the user's own to read; a lost connection is for us to deal with.
+      // Refusals of the server or the driver are passed to the user; a lost connection is handled here.
       const translated = error instanceof TypeError ? undefined : translate(error, "running");
       throw translated?.code === "outcome_unknown" || isReadOnly(translated) ? translated : error;
     }
   }
 
-  /** From here on the connection is somebody else's. */
+  /** From here on the connection belongs to another user. */
   end(): void {
     this.#client = undefined;
   }
@@ -313,7 +316,9 @@ async function execute(client: pg.PoolClient, text: string): Promise<void> {
   }
 }
 
-/** The server ends a transaction that idles for too long: what never settles would hold the connection for ever. */
+/**
+ * The server ends a transaction that is idle for too long: one that never settles would hold the connection for ever.
+ */
 async function unlessLost<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   let onError: (error: Error) => void = () => {};
   const lost = new Promise<never>((_, reject) => {
@@ -327,7 +332,7 @@ async function unlessLost<T>(client: pg.PoolClient, work: () => Promise<T>): Pro
   }
 }
 
-/** After a statement that failed, whoever caught its error, Postgres answers a commit by rolling back. */
+/** After a failed statement, even if its error was caught, Postgres answers a commit with a rollback. */
 async function commit(client: pg.PoolClient): Promise<void> {
   let command: string;
   try {

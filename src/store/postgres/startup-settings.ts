@@ -1,8 +1,8 @@
 import { ownSearchPath } from "../port/search-path.ts";
 
 /**
- * How Pawl's own statements are planned. They probe indexes whatever the statistics say: a plan that was made and kept
- * while a table was small would read all of it once it is large. Compiling them costs more than running them.
+ * Planner settings for Pawl's own statements. They always use indexes, whatever the statistics: a plan that was cached
+ * while a table was small would scan all of it once it is large. JIT compilation costs more than running them.
  */
 export const plannerSettings = "-c enable_seqscan=off -c jit=off";
 

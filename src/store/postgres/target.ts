@@ -4,7 +4,7 @@ import { PawlError } from "../../base/errors.ts";
 import { checkedOptions } from "../../base/options.ts";
 import type { DatabaseLocation, DatabaseOptions, DatabasePool } from "../port/location.ts";
 
-/** How to connect besides the URL, in the words of `pg`. */
+/** Connection settings besides the URL, in the names of `pg`. */
 export interface ConnectionSettings {
   readonly host?: string;
   readonly port?: number;
@@ -21,7 +21,7 @@ export interface PostgresTarget {
   /** One URL for each host, in the order in which they are tried; `undefined` if `settings` name the host. */
   readonly urls: readonly (string | undefined)[];
   readonly settings: ConnectionSettings;
-  /** Server settings to start each connection with (`options` in the URL). They come before Pawl's own. */
+  /** Server settings for each connection (`options` in the URL). They are applied before Pawl's own. */
   readonly startup: string;
 }
 
@@ -37,7 +37,7 @@ const optionNames = [
 /** Those of a URL that would override `ssl`. */
 const sslParameters = ["ssl", "sslmode", "sslcert", "sslkey", "sslrootcert", "uselibpqcompat"];
 
-/** Reads a location; throws `option_invalid` where it says nothing that can be connected to. */
+/** Reads a location; throws `option_invalid` if it is not a valid target. */
 export function targetOf(location: DatabaseLocation): PostgresTarget {
   if (typeof location === "string") return targetOfUrl(location, {});
   if (isPool(location)) return targetOfPool(location);
@@ -92,7 +92,7 @@ function targetOfPool(pool: DatabasePool): PostgresTarget {
   return { ...target, startup: `${target.startup} ${options ?? ""}`.trim() };
 }
 
-/** Without what is undefined, and with the key of TLS, which `pg` hides from copies. */
+/** Without undefined values, and with the key of TLS, which `pg` hides from copies. */
 function copied(settings: ConnectionSettings): ConnectionSettings {
   const { ssl, ...rest } = settings;
   const set = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
@@ -111,8 +111,8 @@ function isPool(location: DatabaseOptions | DatabasePool): location is DatabaseP
 }
 
 /**
- * One URL for each host of `postgres://a:5432,b:5432/name` or `postgres:///name?host=a,b`, which the driver cannot read. Pawl
- * writes, so of several servers it always wants the one that takes writes.
+ * One URL per host of `postgres://a:5432,b:5432/name` or `postgres:///name?host=a,b`, which the driver cannot read.
+ * Pawl writes, so of several servers it always uses the primary.
  */
 function urlsOf(given: string): readonly string[] {
   const parameters = parametersOf(given);
@@ -144,7 +144,7 @@ function parametersOf(url: string): URLSearchParams {
 function withoutParameters(url: string, names: readonly string[]): string {
   const [address, query] = url.split("?", 2);
   if (query === undefined) return url;
-  // Piece by piece: to write all of them anew could change how the others are escaped.
+  // Part by part: rewriting all of them could change how the others are escaped.
   const kept = query.split("&").filter((piece) => !names.includes(piece.split("=", 1)[0]!));
   return kept.length === 0 ? address! : `${address}?${kept.join("&")}`;
 }

@@ -1,9 +1,9 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** Something that people are told, once. */
+/** An alert, which is delivered once. */
 export interface AlertRow {
   readonly id: string;
-  /** The same cause is told once. */
+  /** One alert is raised per cause. */
   readonly cause: string;
   readonly kind: string;
   readonly lifecycle: string;
@@ -34,7 +34,7 @@ export function insertAlerts(rows: readonly AlertRow[]) {
     on conflict do nothing`;
 }
 
-/** An alert that comes with no move; false when it was told before. */
+/** An alert without a move; false if it was raised before. */
 export async function insertAlert(db: Executor, row: AlertRow): Promise<boolean> {
   const rows = await db.rows(sql`
     insert into pawl.alerts (id, cause, kind, lifecycle, instance_id, key, message, details, at, due_at)

@@ -1,12 +1,12 @@
 import { type Executor, type Part, part, sql, textArray } from "../port/db.ts";
 
-/** Work that was given up, with the reason. */
+/** Work that failed permanently, with the reason. */
 export interface DeadLetterRow {
   readonly id: string;
   readonly instanceId: string;
   readonly lifecycle: string;
   readonly kind: "instance" | "effect";
-  /** The state that was given up, the event of an effect. */
+  /** The state of a failed instance, or the event of an effect. */
   readonly origin: string;
   readonly reason: string;
   readonly errorText: string | null;
@@ -14,9 +14,9 @@ export interface DeadLetterRow {
   readonly payloadText: string | null;
   /** What led to it. */
   readonly detailsText: string | null;
-  /** What it takes to carry out an effect after all. */
+  /** The data needed to run an effect after all. */
   readonly workText: string | null;
-  /** Tells it from every other: the same is never written twice. */
+  /** Identifies it: the same dead letter is never written twice. */
   readonly cause: string;
   /** The last move of the instance at that time. */
   readonly version: number;
@@ -24,11 +24,11 @@ export interface DeadLetterRow {
   readonly lease: { readonly taskId: string; readonly token: number } | null;
 }
 
-/** Whose end a dead letter is written with. */
+/** The instance, task or message that the dead letter is written with. */
 const ofInstance = part`letter.instance_id`;
 const ofTask = part`letter.task_id`;
 
-/** The dead letters of those instances that `written` holds. A part of the statements that give work up. */
+/** The dead letters of those instances that `written` has. A part of the statements that end work with a failure. */
 export function insertDeadLetters(rows: readonly DeadLetterRow[]) {
   return lettersOf(rows, ofInstance);
 }
@@ -70,7 +70,7 @@ function lettersOf(rows: readonly DeadLetterRow[], whose: Part) {
     on conflict do nothing`;
 }
 
-/** An instance that was given up goes on, or is discarded: what was written of it is decided with that move. */
+/** A failed instance continues, or is discarded: its dead letter is decided with that move. */
 export interface LetterDecision {
   readonly instanceId: string;
   readonly status: "requeued" | "discarded";
@@ -78,7 +78,7 @@ export interface LetterDecision {
   readonly reason: string | null;
 }
 
-/** Decides the open dead letters about those instances that `written` holds. A part of the statement that moves. */
+/** Decides the open dead letters about those instances that `written` has. A part of the statement that moves. */
 export function decideLetters(rows: readonly LetterDecision[]) {
   return part`
     update pawl.dead_letters as letter
@@ -102,13 +102,13 @@ export function decideLetters(rows: readonly LetterDecision[]) {
     where letter.id = open.id`;
 }
 
-/** Who decides about a dead letter, and why. */
+/** The actor of a decision about a dead letter, and the reason. */
 export interface Decider {
   readonly actor: string | null;
   readonly reason: string | null;
 }
 
-/** Puts the task of an effect that was given up into its lane once more; false when the letter is no longer open. */
+/** Puts the task of a failed effect into its lane again; false if the letter is no longer open. */
 export async function requeueEffect(
   db: Executor,
   letterId: string,
@@ -130,7 +130,7 @@ export async function requeueEffect(
   return rows.length > 0;
 }
 
-/** Nothing more is to be done about it; false when the letter is no longer open. */
+/** Discards a dead letter; false if it is no longer open. */
 export async function markDiscarded(db: Executor, letterId: string, { actor, reason }: Decider): Promise<boolean> {
   const rows = await db.rows(sql`
     update pawl.dead_letters

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../port/db.ts";
 
-/** A cause that people are to be alerted to, with its alert. */
+/** A new cause of stuck instances, with its alert. */
 export interface StuckCauseRow {
   readonly cause: string;
   readonly lifecycle: string;
@@ -18,7 +18,7 @@ export interface Memory {
   readonly forgottenMs: number;
 }
 
-/** Alerts to what was not known before, and forgets what is resolved, in one statement; returns the causes that are new. */
+/** Raises alerts for new causes, and deletes resolved ones, in one statement; returns the new causes. */
 export async function recordCauses(db: Executor, rows: readonly StuckCauseRow[], memory: Memory): Promise<string[]> {
   const added = await db.rows<{ cause: string }>(sql`
     with clock as materialized (select pawl.now() as now),

@@ -1,6 +1,6 @@
 import { type Executor, part, sql, textArray } from "../port/db.ts";
 
-/** What happened without moving an instance: an event was refused, a recovery asked for, or that given up. */
+/** An event without a move: an event was refused, a recovery requested, or a recovery ended without one. */
 export interface NoteRow {
   readonly instanceId: string;
   /** The mark of the call, or the task whose last attempt it was, with its token. */
@@ -44,7 +44,7 @@ export async function insertNotesAlone(db: Executor, rows: readonly NoteRow[]): 
     on conflict do nothing`);
 }
 
-/** What was last asked of an instance since it failed. */
+/** The last request to an instance since it failed. */
 export async function readAsked(db: Executor, id: string): Promise<unknown> {
   const [asked] = await db.rows<{ detail: unknown }>(sql`
     select asked.detail from pawl.attempts as asked

@@ -5,14 +5,14 @@ import { type Executor, part, sql, textArray } from "../port/db.ts";
 export interface BreakerRow {
   readonly name: string;
   readonly state: "closed" | "open" | "half_open";
-  /** How often it went from one state to another: what is changed is changed at this number, or not at all. */
+  /** The number of its state changes: an update applies at this number, or not at all. */
   readonly flip: number;
   readonly since_ms: number;
-  /** When it lets a first probe through; null unless it is open by itself. */
+  /** When it lets a first probe through; null unless it opened by itself. */
   readonly until_ms: number | null;
-  /** The token of the last probe that has not told what came of it. */
+  /** The token of the last probe without an outcome. */
   readonly probe_token: number | null;
-  /** That probe runs, as far as anybody can know. */
+  /** Whether that probe still runs, as far as is known. */
   readonly is_probing: boolean;
   readonly probes_done: number;
   readonly probes_good: number;
@@ -27,7 +27,7 @@ const breakerColumns = part`
   breaker.probe_token::float8 as probe_token, breaker.probes_done, breaker.probes_good, breaker.forced, breaker.reason,
   breaker.actor, pawl.ms(clock.now) as now_ms`;
 
-/** Those of these breakers that there are. Anyone who sees that a probe is over is right for ever: no token comes twice. */
+/** The existing ones of these breakers. A probe that was seen to have ended stays ended: no token comes twice. */
 export function readBreakers(db: Executor, names: readonly string[]): Promise<BreakerRow[]> {
   return db.rows<BreakerRow>(sql`
     with clock as materialized (select pawl.now() as now)
@@ -41,7 +41,7 @@ export function readBreakers(db: Executor, names: readonly string[]): Promise<Br
     ) as probe on true`);
 }
 
-/** Makes breakers known, closed; those that are known already stay as they are. */
+/** Inserts breakers, closed; existing ones are not changed. */
 export async function declareBreakers(db: Executor, names: readonly string[]): Promise<void> {
   await db.rows(sql`
     insert into pawl.breakers (name, since)
@@ -82,7 +82,7 @@ export interface Calls {
   readonly name: string;
   readonly good: number;
   readonly failed: number;
-  /** For how long the dependency asks to be left alone, from now; null when it does not. */
+  /** How long the dependency requests no calls, from now; null if it does not. */
   readonly retry_ms: number | null;
 }
 
@@ -109,7 +109,7 @@ export function readCalls(
     ) as calls`);
 }
 
-/** Removes what no window reaches any more. */
+/** Deletes calls that no window includes any more. */
 export async function pruneCalls(
   db: Executor,
   windows: readonly { readonly name: string; readonly windowMs: number }[],
@@ -132,14 +132,14 @@ export async function pruneCalls(
     where (calls.breaker, calls.flip, calls.at, calls.process) = (past.breaker, past.flip, past.at, past.process)`);
 }
 
-/** A change from one state to another, made on what was read. */
+/** A change of state, based on what was read. */
 export interface Flip {
   readonly name: string;
   /** The number of the last flip when this one was decided on. */
   readonly after: number;
   readonly to: BreakerRow["state"];
   readonly cause: string;
-  /** Null: it stays open until somebody says otherwise, or is not to be open at all. */
+  /** Null: it stays open until a person changes that, or it is not open. */
   readonly openForMs: number | null;
   readonly forced: BreakerRow["forced"];
   readonly good: number;
@@ -187,7 +187,7 @@ export async function flipBreaker(db: Executor, flip: Flip): Promise<BreakerRow 
   return row;
 }
 
-/** Leaves a dependency alone for longer than was thought, as it has asked for. */
+/** Extends the pause of a dependency, as requested by it. */
 export async function extendBreaker(
   db: Executor,
   { name, flip, untilMs }: { name: string; flip: number; untilMs: number },
@@ -206,7 +206,7 @@ export interface ProbeRow {
   readonly token: number;
 }
 
-/** Makes a task that runs the probe, if the last one that was seen is over and no other has come meanwhile. */
+/** Makes a task that runs the probe, if the last known one has ended and no other has begun meanwhile. */
 export async function markProbe(db: Executor, probe: ProbeRow, seenToken: number | null): Promise<boolean> {
   const marked = await db.rows(sql`
     update pawl.breakers
@@ -217,7 +217,7 @@ export async function markProbe(db: Executor, probe: ProbeRow, seenToken: number
   return marked.length > 0;
 }
 
-/** Ends a probe, and takes down how it went if it told; nothing when it is no longer the probe. */
+/** Ends a probe, and records its outcome, if any; does nothing if it is no longer the probe. */
 export async function settleProbe(
   db: Executor,
   probe: ProbeRow,

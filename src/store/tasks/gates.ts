@@ -12,16 +12,18 @@ export interface GateRow {
   readonly rate: { readonly steps: number; readonly perMs: number; readonly sliceMs: number } | null;
 }
 
-/** How a gate stands. */
+/** The state of a gate. */
 export interface GateView {
   readonly name: string;
   /** How many more may begin now; 0 also while nothing is ready. */
   readonly room: number;
-  /** When the rate lets the next one begin, in milliseconds from now; null when it is not the rate that holds it back. */
+  /** When the rate lets the next one begin, in milliseconds from now; null if the rate does not limit it. */
   readonly wait_ms: number | null;
 }
 
-/** The gates as rows, each with the window in which its beginnings count. A clock that was set back holds up nobody for long. */
+/**
+ * The gates as rows, each with the window in which its starts count. A clock that was set back blocks none for long.
+ */
 function rowsOf(gates: readonly GateRow[]) {
   return part`(
     select given.*, clock.now - (given.per_ms + given.slice_ms - 1) * interval '1 millisecond' as window_start,
@@ -39,7 +41,7 @@ function rowsOf(gates: readonly GateRow[]) {
   )`;
 }
 
-/** Which gates have something ready behind them and let it through. Asks without a lock: whoever claims asks again. */
+/** Which gates have ready tasks behind them and let them through. Reads without a lock: the claim checks again. */
 export function readGates(db: Executor, gates: readonly GateRow[]): Promise<GateView[]> {
   return db.rows<GateView>(sql`
     with clock as materialized (select pawl.now() as now),
@@ -66,7 +68,7 @@ export function readGates(db: Executor, gates: readonly GateRow[]): Promise<Gate
     ) as full_at on stands.room = 0`);
 }
 
-/** What leases tasks behind the gates of `gate`, as many as each lets through: a part of the claims that ask gates. */
+/** Leases tasks behind the gates of `gate`, as many as each lets through: a part of the claims that check gates. */
 function throughGates(claim: GatedClaim) {
   return part`
     let_through as materialized (
@@ -111,9 +113,9 @@ export interface GatedClaim extends Holder {
 }
 
 /**
- * Leases ready tasks behind gates, as many as each lets through. The room is asked for in this very statement, under the
- * gate's lock and by a function that sees what was committed before the lock was had; the tasks themselves are looked at
- * again when they are locked. So the count is exact, and nobody ever holds a lock over a round trip.
+ * Leases ready tasks behind gates, as many as each lets through. The free capacity is computed in this very statement,
+ * under the gate's lock and by a function that sees what was committed before the lock was granted; the tasks
+ * themselves are checked again when they are locked. So the count is exact, and no lock is held over a round trip.
  */
 export function claimGated(db: Executor, claim: GatedClaim): Promise<ClaimedTaskRow[]> {
   return db.rows<ClaimedTaskRow>(sql`
@@ -123,7 +125,7 @@ export function claimGated(db: Executor, claim: GatedClaim): Promise<ClaimedTask
     ${claimedFew}`);
 }
 
-/** The place of a probe: a half-open breaker, and the token of the last probe that was seen there, which is over. */
+/** A half-open breaker that needs a probe, and the token of its last known probe, which has ended. */
 export interface ProbePlace {
   readonly breaker: string;
   readonly flip: number;
@@ -131,8 +133,8 @@ export interface ProbePlace {
 }
 
 /**
- * Leases one task as the probe of a half-open breaker, unless another has become its probe meanwhile: that is looked at
- * under the lock of the breaker's row, which is passed by while somebody else has it.
+ * Leases one task as the probe of a half-open breaker, unless another has become its probe meanwhile: that is checked
+ * under the lock of the breaker's row, which is skipped while another transaction has it.
  */
 export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): Promise<ClaimedTaskRow[]> {
   return db.rows<ClaimedTaskRow>(sql`

@@ -59,7 +59,7 @@ export class LeaseRenewal {
       if (lost.length > 0) this.#options.onLost(lost);
       return skipped;
     } catch (error) {
-      // Once a round: an outage is to be seen in the log, not to fill it.
+      // Once per round, so that an outage shows in the log without filling it.
       if (isRound) this.#options.onFailure(error);
       return leases;
     }

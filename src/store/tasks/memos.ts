@@ -13,7 +13,7 @@ export interface Memo {
   readonly has_value: boolean;
 }
 
-/** What was kept under this name; undefined when nothing was. */
+/** The value stored under this name; undefined if there is none. */
 export async function readMemo(db: Executor, key: MemoKey): Promise<Memo | undefined> {
   const [memo] = await db.rows<Memo>(sql`
     select value, value is not null as has_value from pawl.memos
@@ -22,8 +22,8 @@ export async function readMemo(db: Executor, key: MemoKey): Promise<Memo | undef
 }
 
 /**
- * Keeps a result, for the holder of the lease only. Gives back what is kept from now on: the first one stays. The lock on
- * the task keeps its lease from being put back meanwhile, and does not get in the way of a renewal.
+ * Stores a result, for the holder of the lease only. Returns the stored value: the first one stays. The lock on the
+ * task keeps its lease from being returned meanwhile, and does not conflict with a renewal.
  */
 export async function saveMemo(
   db: Executor,

@@ -17,7 +17,7 @@ export function readPauses(db: Executor): Promise<PauseRow[]> {
     from pawl.pauses where resumed_at is null`);
 }
 
-/** Pauses; what is paused already gets the newer reason, and stays paused since when it was. */
+/** Pauses; an existing pause gets the newer reason, and keeps its start. */
 export async function putPause(db: Executor, pause: Omit<PauseRow, "since_ms">): Promise<PauseRow> {
   const [row] = await db.rows<PauseRow>(sql`
     insert into pawl.pauses as pause (lifecycle, part, paused_at, reason, paused_by)
@@ -28,7 +28,7 @@ export async function putPause(db: Executor, pause: Omit<PauseRow, "since_ms">):
   return row!;
 }
 
-/** Ends the pauses of a part of a lifecycle, or of all its parts for null. Gives back those that it ended. */
+/** Ends the pauses of a part of a lifecycle, or of all its parts for null. Returns those that it ended. */
 export function endPauses(
   db: Executor,
   end: { lifecycle: string; part: string | null; actor: string | null; reason: string | null },

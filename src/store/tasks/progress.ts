@@ -2,8 +2,8 @@ import { type Executor, sql } from "../port/db.ts";
 import type { Lease } from "./tasks.ts";
 
 /**
- * Keeps the newest word about a running task, for the holder of the lease only. Takes no lock on the task: a word that
- * crosses the end of its lease stands under an old token, and is not shown.
+ * Stores the latest progress of a running task, for the holder of the lease only. Takes no lock on the task: progress
+ * written while its lease ends has an old token, and is not shown.
  */
 export async function putProgress(
   db: Executor,

@@ -29,7 +29,7 @@ export function insertEffects(rows: readonly EffectRow[]) {
     where (effect.instance_id in (select id from written)) is true`;
 }
 
-/** The same on their own, inside a transaction that writes what they belong to. */
+/** The same on their own, inside the transaction that writes their instances. */
 export async function putEffects(tx: Executor, rows: readonly EffectRow[]): Promise<void> {
   await tx.rows(sql`
     with clock as materialized (select pawl.now() as now),
@@ -44,7 +44,7 @@ export async function putEffects(tx: Executor, rows: readonly EffectRow[]): Prom
 export interface Holder {
   readonly worker: string;
   readonly leaseMs: number;
-  /** So many of them begin with the claim, all by default; the others are held, and marked once they have begun. */
+  /** How many of them begin with the claim, all by default; the others are held, and marked once they have begun. */
   readonly begins?: number;
 }
 
@@ -54,7 +54,7 @@ export interface Claim extends Holder {
   readonly limit: number;
   /** The most from one lane. */
   readonly share: number;
-  /** Where in a lane to begin to look. A hint: whoever gives it looks at all of the lane now and then. */
+  /** Where in a lane to start the search. A hint: the caller searches the complete lane now and then. */
   readonly after?: ReadonlyMap<string, Place>;
 }
 
@@ -66,7 +66,7 @@ interface Place {
 
 const beforeAll: Place = { priority: -2_147_483_648, id: "00000000-0000-0000-0000-000000000000" };
 
-/** A leased task with its instance as it stood at the claim. */
+/** A leased task with its instance at the time of the claim. */
 export interface ClaimedTaskRow extends InstanceRow {
   readonly task_id: string;
   readonly kind: "step" | "effect";
@@ -76,7 +76,7 @@ export interface ClaimedTaskRow extends InstanceRow {
   readonly priority: number;
   readonly task_visit: number;
   readonly work: unknown;
-  /** What the event brought that led into a step's state. */
+  /** The payload of the event that led into a step's state. */
   readonly payload?: unknown;
   readonly has_payload?: boolean;
   /** False while it waits for a slot of its worker. */
@@ -84,10 +84,10 @@ export interface ClaimedTaskRow extends InstanceRow {
 }
 
 /**
- * Leases up to `limit` ready tasks to one worker, one index probe a lane; workers pass each other's rows instead of
+ * Leases up to `limit` ready tasks to one worker, one index probe per lane; workers skip each other's rows instead of
  * waiting. The list is materialized: as a subquery, a plan may run it again and claim more than the limit. `few` is the
- * same list in a form of which the planner believes that it is short, however much it knows about full lanes. The attempt
- * is spent here, so that a step that kills its worker still comes to an end.
+ * same list in a form that the planner estimates as short, whatever the statistics of full lanes. The attempt is spent
+ * here, so that a step that kills its worker still comes to an end.
  */
 export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTaskRow[]> {
   const places = claim.lanes.map((lane) => claim.after?.get(lane) ?? beforeAll);
@@ -140,7 +140,7 @@ export function leaseFew({ worker, leaseMs, begins = allBegin }: Holder, gate: P
     )`;
 }
 
-/** What every claim gives back. */
+/** The columns that every claim returns. */
 export const claimedFew = part`
     select claimed.id::text as task_id, claimed.kind, claimed.lane, claimed.token::float8 as token, claimed.attempt, claimed.priority,
       claimed.visit as task_visit, claimed.work, claimed.begun, entry.payload, entry.payload is not null as has_payload, ${instanceColumns}
@@ -155,13 +155,13 @@ export const claimedFew = part`
     ) as entry on true
     order by claimed.priority, claimed.id`;
 
-/** A right to a task: whoever holds the newest token. */
+/** The right to a task: held by the newest token. */
 export interface Lease {
   readonly taskId: string;
   readonly token: number;
 }
 
-/** What a renewal found of the leases that it did not extend. */
+/** The leases that a renewal did not extend. */
 export interface Renewal {
   /** Another holder, or the end of the visit, was seen: they will never hold again. */
   readonly lost: Lease[];
@@ -170,10 +170,10 @@ export interface Renewal {
 }
 
 /**
- * Extends leases by an explicit list; "all of mine" would keep alive what was claimed in a lost reply. A row that another
- * transaction has locked is skipped, so that one of them cannot keep all others from being extended; whether its lease
- * holds is then read without a lock. The lock is the weakest that an update needs: what a step writes while it runs
- * (`once`, `callbackToken`) does not conflict with it.
+ * Extends leases by an explicit list; "all of mine" would keep alive what was claimed in a lost reply. A row that
+ * another transaction has locked is skipped, so that one of them cannot keep all others from being extended; whether
+ * its lease holds is then read without a lock. The lock is the weakest that an update needs: what a step writes while
+ * it runs (`once`, `callbackToken`) does not conflict with it.
  */
 export async function renewLeases(db: Executor, leases: readonly Lease[], leaseMs: number): Promise<Renewal> {
   const rows = await db.rows<{ place: number; held: boolean }>(sql`
@@ -211,7 +211,7 @@ export async function renewLeases(db: Executor, leases: readonly Lease[], leaseM
   return { lost: meant(false), skipped: meant(true) };
 }
 
-/** Marks leased tasks as begun: from now on a lapse spends their attempt. Gives back those that are marked. */
+/** Marks leased tasks as begun: from now on a lapse spends their attempt. Returns the marked ones. */
 export function markBegun(db: Executor, leases: readonly Lease[]): Promise<{ task_id: string }[]> {
   return db.rows<{ task_id: string }>(sql`
     with held as materialized (
@@ -232,7 +232,7 @@ export function markBegun(db: Executor, leases: readonly Lease[]): Promise<{ tas
     returning task.id::text as task_id`);
 }
 
-/** Puts scheduled tasks whose time has come into their lanes. Gives back how many, and of which lanes. */
+/** Puts due scheduled tasks into their lanes. Returns how many, and of which lanes. */
 export function promoteTasks(
   db: Executor,
   lanes: readonly string[],
@@ -263,7 +263,7 @@ export function promoteTasks(
     select lane, count(*)::int as tasks from promoted group by lane`);
 }
 
-/** What became of an attempt that did not move its instance. */
+/** The outcome of an attempt that did not move its instance. */
 export interface ReturnedTask extends Lease {
   readonly what: "failed" | "lapsed" | "released" | "deferred";
   /** Null: ready again at once. */
@@ -274,8 +274,8 @@ export interface ReturnedTask extends Lease {
 }
 
 /**
- * Puts leased tasks back, to run again at once or later, and records why. Fenced by (task, token). For a lapsed lease the
- * predicate is looked at again: a worker that renewed meanwhile keeps its task.
+ * Puts leased tasks back, to run again at once or later, and records why. Fenced by (task, token). For a lapsed lease
+ * the predicate is checked again: a worker that renewed meanwhile keeps its task.
  */
 export function returnTasks(
   db: Executor,
@@ -322,8 +322,8 @@ export function returnTasks(
 }
 
 /**
- * Removes effects that are done, or given up with a record of why and a dead letter. Fenced by (task, token); for a
- * lapsed lease the predicate is looked at again.
+ * Deletes effects that are done, or that failed permanently, with a record of why and a dead letter. Fenced by (task,
+ * token); for a lapsed lease the predicate is checked again.
  */
 export function endEffects(
   db: Executor,
@@ -365,14 +365,16 @@ export interface LapsedTask extends ClaimedTaskRow {
   readonly begun: boolean;
 }
 
-/** What a look for lapsed leases tells, with or without any: what time it is, and since when the server runs. */
+/** The result of a search for lapsed leases, with or without any: the time, and since when the server runs. */
 export interface LapseRow {
   readonly clock_ms: number;
   readonly now_ms: number;
   readonly started_ms: number;
 }
 
-/** Leases that ran out, in lanes that this process knows: candidates only, whoever acts on them looks again. */
+/**
+ * Lapsed leases in lanes that this process knows: candidates only, which are checked again before they are reported.
+ */
 export function readLapsedLeases(
   db: Executor,
   lanes: readonly string[],

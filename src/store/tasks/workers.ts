@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../port/db.ts";
 
-/** What a worker says of itself. */
+/** The last heartbeat of a worker. */
 export interface WorkerRow {
   readonly id: string;
   readonly host: string;
@@ -13,7 +13,7 @@ export interface WorkerRow {
   readonly slots: Readonly<Record<string, number>>;
   /** How many steps ignore their aborted signal. */
   readonly stuck: number;
-  /** How many tasks of each lane it has in hand. */
+  /** How many tasks of each lane it has. */
   readonly tasks: Readonly<Record<string, number>>;
   readonly lanes: readonly string[];
 }
@@ -36,7 +36,7 @@ export async function removeWorker(db: Executor, id: string): Promise<void> {
   await db.rows(sql`delete from pawl.workers as worker where worker.id = ${id}::text`);
 }
 
-/** Removes those that have been silent for so long that nobody asks what became of them. */
+/** Deletes those that have been silent for a long time. */
 export async function pruneWorkers(db: Executor, silentMs: number): Promise<void> {
   await db.rows(sql`
     delete from pawl.workers as worker

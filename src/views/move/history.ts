@@ -16,7 +16,7 @@ export interface MoveRow {
   readonly cleared: string[] | null;
   readonly task_id: string | null;
   readonly token: number | null;
-  /** The token of the next step, where that came leased with the move. */
+  /** The token of the next step, if it was leased with the move. */
   readonly granted: number | null;
 }
 
@@ -29,7 +29,7 @@ export function readMoves(db: Executor, id: string, afterVersion: number, limit:
     order by version limit ${limit}::int`);
 }
 
-/** What was tried without moving the instance. */
+/** Attempts that did not move the instance. */
 export interface AttemptRow {
   readonly what: "claimed" | "failed" | "lapsed" | "released" | "deferred" | "refused" | "asked";
   readonly at_ms: number;
@@ -40,7 +40,7 @@ export interface AttemptRow {
   readonly detail: unknown;
 }
 
-/** In their order: a claim comes before how it ended, also within one millisecond. */
+/** In order: a claim precedes its end, even within one millisecond. */
 export function readAttempts(db: Executor, id: string, limit: number): Promise<AttemptRow[]> {
   return db.rows<AttemptRow>(sql`
     select what, pawl.ms(at) as at_ms, lane, attempt, worker, token::float8 as token, detail

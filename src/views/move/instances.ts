@@ -62,7 +62,7 @@ export function findAll(db: Executor, page: Page): Promise<InstanceRow[]> {
     order by instance.id desc`);
 }
 
-/** Instances in any of these states, worked on or at rest: newest ids first, which is where work in hand is found. */
+/** Instances in any of these states, running or at rest: newest ids first, which is where current work is found. */
 export function findInStates(db: Executor, states: readonly string[], page: Page): Promise<InstanceRow[]> {
   return db.rows<InstanceRow>(sql`
     with clock as materialized (select pawl.now() as now)

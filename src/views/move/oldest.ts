@@ -23,8 +23,8 @@ export function findOldestResting(
 }
 
 /**
- * Of the instances whose work is in these lanes, those that were started first, as far as the heads of the lanes tell: what
- * is ready, what waits for its time, and what runs.
+ * Of the instances whose work is in these lanes, the oldest, as far as the heads of the lanes show: ready, scheduled
+ * and running tasks.
  */
 export function findOldestWorking(
   db: Executor,

@@ -1,7 +1,7 @@
 import { type InstanceRow, instanceColumns } from "../../store/move/instances.ts";
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** Sorts after every text that begins with what stands before it. */
+/** Sorts after every text that begins with the text before it. */
 const last = "\u{10FFFF}";
 
 /** Instances of these lifecycles whose key begins so, those that hold it before those that held it; one probe each. */

@@ -1,7 +1,7 @@
 import { isId } from "../../base/ids.ts";
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** Where an instance stands. */
+/** The state of an instance. */
 export interface StateRow {
   readonly id: string;
   readonly state: string;
@@ -10,7 +10,7 @@ export interface StateRow {
   readonly data: unknown;
 }
 
-/** Where those of these instances stand that there are, one probe each; what is no id is none. */
+/** The states of those of these instances that exist, one probe each; a text that is no id matches none. */
 export function readStates(db: Executor, ids: readonly string[]): Promise<StateRow[]> {
   return db.rows<StateRow>(sql`
     select found.id::text as id, found.state, found.outcome, found.data

@@ -98,7 +98,7 @@ export interface WaitsRow {
   readonly effects: readonly WaitingEffect[];
   readonly timers: readonly WaitingTimer[];
   readonly release_failure: WaitingRelease | null;
-  /** When parked instances of its state are released next; null when that has never been done. */
+  /** When parked instances of its state are released next; null if that has never been done. */
   readonly release_ms: number | null;
   readonly letters: readonly WaitingLetter[];
   readonly question: WaitingChild | null;
@@ -112,7 +112,7 @@ export interface WaitsRow {
 /** More open children than these are not counted. */
 export const mostChildren = 10_000;
 
-/** What an instance waits for, in one statement: probes of indexes by its id, whatever its state. */
+/** The waits of an instance, in one statement: probes of indexes by its id, in any state. */
 export async function readWaits(db: Executor, id: string): Promise<WaitsRow | undefined> {
   const [row] = await db.rows<WaitsRow>(sql`
     with clock as materialized (select pawl.now() as now),

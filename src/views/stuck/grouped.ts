@@ -1,6 +1,6 @@
 import { part } from "../../store/port/db.ts";
 
-/** What is stuck in one place, as a statement finds it. */
+/** Instances that are stuck in one place, as a statement finds them. */
 export interface FoundGroup {
   readonly lifecycle: string;
   /** A lane, a state or a queue. */
@@ -23,8 +23,8 @@ export interface Bounds {
 }
 
 /**
- * The end of a statement that has found what is stuck, as `found (lifecycle, place, instance_id, since)`: the groups, each with
- * those of its instances that have waited longest. Only those are read.
+ * The end of a statement that has found stuck instances, as `found (lifecycle, place, instance_id, since)`: the groups,
+ * each with those of its instances that have waited longest. Only those are read.
  */
 export const grouped = ({ listed }: Bounds) => part`
   select ranked.lifecycle, ranked.place, count(*)::int as count, pawl.ms(min(ranked.since)) as since_ms,

@@ -14,8 +14,9 @@ export const withKind = part`
     on kind.lifecycle = instance.lifecycle and kind.version = instance.definition and kind.state = instance.state`;
 
 /**
- * Whether nothing that is known will move an `instance` of this `kind`: no step, no timer, no release, no open child or question. The same as
- * `movesByItself` finds for one instance. With `offset 0` each is a probe of an index, never a hash of a whole table.
+ * Whether nothing will move an `instance` of this `kind`: no step, no timer, no release, no open child or question. The
+ * same rules as `movesByItself` for one instance. With `offset 0` each is a probe of an index, never a hash of a
+ * complete table.
  */
 export const isResting = part`
   instance.outcome is null

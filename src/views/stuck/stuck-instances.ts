@@ -15,7 +15,7 @@ export function readOverdueTimers(db: Executor, overdueMs: number, bounds: Bound
     ${grouped(bounds)}`);
 }
 
-/** How often a parked state is released, as a definition says. Of others the database knows the next turn only. */
+/** How often a parked state is released, by its definition. Of others the database knows the next release only. */
 export interface ReleaseTurns {
   readonly lifecycle: string;
   readonly state: string;
@@ -106,7 +106,7 @@ export function readRefusedReleases(db: Executor, bounds: Bounds): Promise<Found
     ${grouped(bounds)}`);
 }
 
-/** Open instances about which a dead letter waits for a person, or that wait for nothing else than a letter of theirs. */
+/** Open instances with a dead letter that waits for a person, or that wait for nothing but one of their own. */
 export function readDeadInstances(db: Executor, bounds: Bounds): Promise<FoundGroup[]> {
   return db.rows<FoundGroup>(sql`
     with ${stateKinds},
@@ -126,7 +126,7 @@ export function readDeadInstances(db: Executor, bounds: Bounds): Promise<FoundGr
     ${grouped(bounds)}`);
 }
 
-/** How many times as many rows are read as are counted, where most of them may be about what is over. */
+/** How many times the counted rows are read, where most of them may be about ended instances. */
 const readMore = 5;
 
 /** Instances that have refused in their present visit what would have ended their wait; the newest refusals first. */
@@ -150,7 +150,7 @@ export function readRefusedEvents(db: Executor, bounds: Bounds): Promise<FoundGr
     ${grouped(bounds)}`);
 }
 
-/** Results that wait, of instances at rest, for a definition to say whether a state ahead takes them. */
+/** Waiting results of instances at rest, for a definition to decide whether a later state accepts them. */
 export interface WaitingResults extends FoundGroup {
   readonly definition: number;
   readonly state: string;

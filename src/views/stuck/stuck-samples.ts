@@ -1,7 +1,7 @@
 import { type Executor, part, sql } from "../../store/port/db.ts";
 import { type Bounds, type FoundGroup, grouped } from "./grouped.ts";
 
-/** A sample that an instance still asks about is shown as that instance. */
+/** A sample whose question is still open is reported as the asking instance. */
 const asker = part`
   left join lateral (
     select parent.id from pawl.instances as parent
@@ -27,7 +27,7 @@ export function readUnassignable(db: Executor, bounds: Bounds): Promise<FoundGro
     ${grouped(bounds)}`);
 }
 
-/** Samples with a slot that is not handed out, since their queue is inactive or unknown. */
+/** Samples with a slot that is not assigned because their queue is inactive or unknown. */
 export function readInactiveQueues(db: Executor, bounds: Bounds): Promise<FoundGroup[]> {
   return db.rows<FoundGroup>(sql`
     with recursive open_queue(name) as (

@@ -19,12 +19,12 @@ export async function readReadyLanes(db: Executor): Promise<string[]> {
   return rows.map(({ lane }) => lane);
 }
 
-/** How many priorities of one lane are looked at. */
+/** How many priorities of one lane are checked. */
 const mostPriorities = 100;
 
 /**
- * What has been ready in these lanes for longer than is said of each. It looks at the first tasks of each priority, so that
- * those are found that never have their turn.
+ * Tasks that have been ready in these lanes for longer than each lane's limit. Checks the first tasks of each priority,
+ * so that starved ones are found.
  */
 export function readReadyTasks(
   db: Executor,

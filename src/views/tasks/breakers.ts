@@ -1,6 +1,6 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 
-/** Every breaker that the database knows, and how it stands. */
+/** Every breaker that the database knows, with its state. */
 export function listBreakers(
   db: Executor,
 ): Promise<{ readonly name: string; readonly state: "closed" | "open" | "half_open" }[]> {

@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
-/** What is in a lane. */
+/** The contents of a lane. */
 export interface LaneRow {
   readonly lane: string;
   readonly ready: number;
@@ -10,7 +10,7 @@ export interface LaneRow {
   readonly oldest_ms: number | null;
 }
 
-/** What is in each of these lanes. A million tasks take long to count, so nobody is counted beyond `most`. */
+/** The contents of each of these lanes, counted up to `most`, since counting a million tasks takes long. */
 export function readLanes(db: Executor, lanes: readonly string[], most: number): Promise<LaneRow[]> {
   return db.rows<LaneRow>(sql`
     with clock as materialized (select pawl.now() as now),

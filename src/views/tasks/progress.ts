@@ -1,13 +1,13 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 
-/** How far a running task of an instance is. */
+/** The progress of a running task of an instance. */
 export interface ProgressRow {
   readonly fraction: number;
   readonly note: string | null;
   readonly at_ms: number;
 }
 
-/** The newest word of a task that runs; what was said by an attempt that is over is not told any more. */
+/** The latest progress of a running task; that of an ended attempt is not returned. */
 export async function readProgress(db: Executor, instanceId: string): Promise<ProgressRow | undefined> {
   const [word] = await db.rows<ProgressRow>(sql`
     select word.fraction, word.note, pawl.ms(word.at) as at_ms

@@ -1,7 +1,7 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 import type { WorkerRow } from "../../store/tasks/workers.ts";
 
-/** A worker as it last said, and when that was. */
+/** The last heartbeat of a worker, and its time. */
 export interface WorkerView extends WorkerRow {
   readonly started_ms: number;
   readonly heartbeat_ms: number;

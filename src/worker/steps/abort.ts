@@ -15,12 +15,12 @@ const sentences: Record<AbortReason, string> = {
   stopping: "Its worker stops, and the time to finish is over.",
 };
 
-/** What a step's `signal` is aborted with: `signal.reason.details.reason` tells which it was. */
+/** Why a step's `signal` was aborted: `signal.reason.details.reason`. */
 export function stepAborted(reason: AbortReason, { lease: { taskId }, lane }: ClaimedTask): PawlError {
   return new PawlError("step_aborted", `The step of ${lane} is to end. ${sentences[reason]}`, { reason, taskId, lane });
 }
 
-/** What can end a step early. Its signal is made when somebody asks for it, since most steps never do. */
+/** Aborts a step early. Its signal is created on first use, since most steps never use it. */
 export class StepAbort {
   #controller: AbortController | undefined;
   #reason: unknown;

@@ -24,7 +24,7 @@ export function reportInstrumented(
   return tracing.span("pawl.report", { "pawl.tasks": reports.length }, () => reportEach(kernel, reports));
 }
 
-/** Runs a task, as a span where somebody traces. */
+/** Runs a task, in a span if tracing is set up. */
 export function runInstrumented(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
   return kernel.telemetry.tracing.isOn ? runTraced(kernel, task, options) : run(kernel, task, options);
 }

@@ -1,8 +1,8 @@
 import type { ProgressReport } from "../../kernel/tasks/progress.ts";
 
 /**
- * Passes on how far a step is: the first word at once, then the newest of each while, so that a tight loop does not
- * flood the database. A word that cannot be passed on is no harm to the step.
+ * Forwards the progress of a step: the first report at once, then the latest of each interval, so that a tight loop
+ * does not flood the database. An error in forwarding does not affect the step.
  */
 export class ProgressThrottle {
   readonly #save: (report: ProgressReport) => Promise<void>;
@@ -22,7 +22,7 @@ export class ProgressThrottle {
     if (!this.#resting) void this.#flush();
   }
 
-  /** The step has ended: what it said is of no interest any more. */
+  /** The step has ended: pending progress is dropped. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);

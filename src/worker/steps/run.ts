@@ -7,18 +7,18 @@ import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 import type { Outcome } from "../../kernel/types/outcome.ts";
 import { type HandlerResult, makeStep, OutputCollector, type StepEnvironment } from "./step.ts";
 
-/** A handler, or what a test puts in its place. */
+/** A handler, or its fake in a test. */
 export type Handler = (step: never) => unknown;
 
 export interface RunOptions extends StepEnvironment {
-  /** Handlers that stand in for the real ones, by `lifecycle/state`. */
+  /** Fakes for handlers, by `lifecycle/state`. */
   readonly fakes?: ReadonlyMap<string, Handler>;
 }
 
 const laterMs = 10_000;
 const pastDeadline: Outcome = { kind: "gave_up", reason: "deadline" };
 
-/** Runs one task outside any transaction and says what became of it. Never throws: a throw is an attempt that failed. */
+/** Runs one task outside any transaction and returns its outcome. Never throws: a throw is a failed attempt. */
 export async function run(kernel: Kernel, task: ClaimedTask, options: RunOptions): Promise<Outcome> {
   if (task.delivery !== undefined) return { kind: "deliver" };
   const output = new OutputCollector();
@@ -31,7 +31,7 @@ export async function run(kernel: Kernel, task: ClaimedTask, options: RunOptions
     try {
       return outcomeOf(task, output, returned);
     } catch (error) {
-      // The handler has done its work, and says what nobody can understand.
+      // The handler has run, and returned an invalid value.
       if (task.kind === "step" && isPawlError(error)) return { kind: "faulty", error };
       throw error;
     }
@@ -45,7 +45,7 @@ export async function run(kernel: Kernel, task: ClaimedTask, options: RunOptions
   }
 }
 
-/** What has to be done before a failed instance is taken up again, if anything has. */
+/** The function to run before a failed instance recovers, if any. */
 async function runRecovery(
   kernel: Kernel,
   task: ClaimedTask,
@@ -96,7 +96,7 @@ function outcomeOf(task: ClaimedTask, output: OutputCollector, given: unknown): 
   return { kind: "event", event, payload: go?.payload, patch, messages, starts, sends };
 }
 
-/** It put itself off, or gave up. */
+/** It deferred itself, or gave up. */
 function unfinishedOutcome(returned: HandlerResult | undefined): Outcome | undefined {
   if (returned?.kind === "retry_later") {
     const afterMs = returned.after === undefined ? laterMs : durationMs(returned.after, "retryLater({ after })");

@@ -18,7 +18,7 @@ import { ProgressThrottle } from "./progress.ts";
 const none: readonly never[] = [];
 const noPatch: Readonly<Record<string, unknown>> = {};
 
-/** What a step said while it ran: it commits with the outcome and with nothing else. Most steps say nothing. */
+/** The outputs of a step: they commit with the outcome and with nothing else. Most steps have none. */
 export class OutputCollector {
   patch = noPatch;
   messages: readonly OutgoingMessage[] = none;
@@ -33,7 +33,7 @@ function withOne<One>(list: readonly One[], one: One): readonly One[] {
   return list;
 }
 
-/** What a handler returned, once it is known to be something that a handler may return. */
+/** The return value of a handler, checked. */
 export type HandlerResult =
   | { readonly kind: "go"; readonly event: string; readonly payload: unknown }
   | { readonly kind: "retry_later"; readonly after: Duration | undefined; readonly reason: string | undefined }
@@ -41,7 +41,7 @@ export type HandlerResult =
 
 export type Log = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** What a step finds around it. */
+/** The environment of a step. */
 export interface StepEnvironment {
   readonly abort: { readonly signal: AbortSignal };
   readonly log: Log;

@@ -1,7 +1,7 @@
 import { timerMs } from "../../base/duration.ts";
 
 export interface StuckStepsOptions {
-  /** How long a step may go on after its signal was aborted. */
+  /** How long a step may continue after its signal was aborted. */
   readonly graceMs: number;
   /** How many slots are freed at most: beyond them stuck steps keep theirs, so that memory does not grow without end. */
   readonly maxFreed: number;

@@ -118,7 +118,7 @@ async function show({ terminal }: Context, pawl: Reached, which: string): Promis
   printWhatToDo(terminal, found);
 }
 
-/** How to decide what waits for somebody: for a person who looks on. */
+/** Hints for a person: how to decide pending submissions. */
 function printWhatToDo(terminal: Context["terminal"], found: readonly SubmissionAnswer[]): void {
   const open = found.find(({ state }) => state === "pending_approval" || state === "errored");
   if (open === undefined || !terminal.isTty) return;

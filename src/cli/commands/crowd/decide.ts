@@ -17,7 +17,7 @@ interface Paying {
   readonly actor?: string;
 }
 
-/** What is decided about submissions and jobs. The marketplace is told by whatever process works, and tried again if need be. */
+/** Decisions about submissions and jobs. A worker process sends them to the marketplace, with retries. */
 export function addCrowdDecisions(crowd: Command, act: Act): void {
   addSubmission(crowd, "approve", "approve a submission that awaits a decision, or whose check failed")
     .option("--feedback <text>", "message to the worker")

@@ -4,7 +4,7 @@ import type { Reached } from "../../transport/reach.ts";
 /** How a command line names a crowd job. */
 export const jobMeant = "its id, or its crowd and key: receipts/r-42";
 
-/** The job that is meant. An id has no slash in it, and neither has the name of a crowd. */
+/** The job of a command. Ids and names of crowds contain no slash. */
 export function jobNamed(pawl: Reached, text: string): Promise<CrowdJobAnswer> {
   const slash = text.indexOf("/");
   const which = slash === -1 ? { id: text } : { crowd: text.slice(0, slash), key: text.slice(slash + 1) };

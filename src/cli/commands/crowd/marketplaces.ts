@@ -42,7 +42,7 @@ async function reconcile({ terminal }: Context, pawl: Reached, options: Reconcil
   return found.every(({ mended }) => mended) ? exitCodes.ok : exitCodes.failed;
 }
 
-/** In one marketplace, or in each on which a crowd is asked, one after the other. */
+/** For one marketplace, or for each that has a crowd, one after the other. */
 async function inEach<T>(
   pawl: Reached,
   marketplace: string | undefined,

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { durationMs } from "../../../base/duration.ts";
 import { PawlError } from "../../../base/errors.ts";
 
-/** How a command line says which dead letters are meant. */
+/** The options that select dead letters. */
 export interface FilterOptions {
   readonly lifecycle?: string;
   readonly kind?: string;

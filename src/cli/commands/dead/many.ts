@@ -11,7 +11,7 @@ import { type Column, printJson, printList, printTable, type Terminal, visible }
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
 
-/** What is to be done about many, beside which ones are meant. */
+/** The options of a bulk decision, in addition to the filter. */
 export interface ManyOptions {
   readonly actor?: string;
   readonly reason?: string;
@@ -34,7 +34,7 @@ export async function printGroups(
   printList(terminal, await pawl.call("deadGroups", args), groupColumns);
 }
 
-/** Shows what it would come to, asks, begins it, and shows how far it is until it has ended. */
+/** Shows a preview, asks for confirmation, starts the operation, and shows its progress until it has ended. */
 export async function decideMany(
   { terminal }: Context,
   pawl: Reached,
@@ -68,7 +68,7 @@ export async function decideMany(
   return isWhole ? undefined : exitCodes.partly;
 }
 
-/** Until it has ended, or nothing of it is left that this process could do and nobody else does. */
+/** Waits until it has ended, or until the rest can be done by no process that runs. */
 async function follow(
   terminal: Terminal,
   pawl: Reached,

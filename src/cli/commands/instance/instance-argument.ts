@@ -3,7 +3,7 @@ import type { Reached } from "../../transport/reach.ts";
 
 type Which = { readonly key: string } | { readonly id: string };
 
-/** The instance that is meant. One that is named by its id must be of the lifecycle that is named with it. */
+/** The instance of a command. One given by id must belong to the lifecycle that is given, too. */
 export async function instanceNamed(
   pawl: Reached,
   lifecycle: string | undefined,

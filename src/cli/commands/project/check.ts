@@ -41,7 +41,7 @@ export function addCheck(program: Command, act: Act): void {
     );
 }
 
-/** The crowds of a config, each of which its marketplace would take. */
+/** Checks the crowds of a config against their marketplaces. */
 async function crowdsOf(config: LoadedConfig): Promise<readonly AnyCrowd[]> {
   const { readDeclared } = await import("../../../api/open/create.ts");
   const { invalid } = await import("../../project/load-config.ts");

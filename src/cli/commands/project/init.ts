@@ -29,7 +29,7 @@ export function addInit(program: Command, act: Act): void {
     );
 }
 
-/** All of it or nothing: a file that is there already is somebody's work. */
+/** Writes all files or none: existing files are never overwritten. */
 function write(folder: string): string[] {
   const there = Object.keys(newProject).filter((name) => existsSync(join(folder, name)));
   if (there.length > 0) {
@@ -45,7 +45,7 @@ function write(folder: string): string[] {
   }
 }
 
-/** What the project needs around it: modules, and a database that does not go into git. */
+/** Files around the project: a package of modules, and a database that git ignores. */
 function prepare(folder: string): string[] {
   const written: string[] = [];
   if (!existsSync(join(folder, "package.json"))) {

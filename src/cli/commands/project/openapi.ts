@@ -8,7 +8,7 @@ Examples:
   pawl openapi --server https://pawl.example.com
 `;
 
-/** Prints what the HTTP API takes and answers. Nobody is asked: the document belongs to the version. */
+/** Prints the OpenAPI document of this version. Connects to nothing. */
 export function addOpenapi(program: Command, act: Act): void {
   program
     .command("openapi")

@@ -37,7 +37,7 @@ export function addQueueExport(queue: Command, act: Act): void {
     );
 }
 
-/** Label Studio tells a choice from a free text, and knows skips: the queue's own form says which is which. */
+/** Label Studio distinguishes choices from free text, and has skips: the queue's form says which field is which. */
 async function written(
   pawl: Reached,
   queue: string,

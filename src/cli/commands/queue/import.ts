@@ -120,7 +120,7 @@ function kindOf(text: string): [string, ColumnKind] {
   throw new PawlError("option_invalid", `--column "${text}" is not valid. Write name:kind, such as count:number.`);
 }
 
-/** What says the same is the same sample. Without it, an import that broke off could not be run again. */
+/** Equal content has an equal key, so that an import that was interrupted can be run again. */
 function keyOf({ data }: SampleRow): string {
   return createHash("sha256").update(canonicalJson(data)).digest("hex").slice(0, 32);
 }

@@ -162,7 +162,7 @@ function printSample(terminal: Terminal, { key, id, data }: Shown["sample"]): vo
   }
 }
 
-/** What a label is to say, and how to hand it in: for a person who looks on. */
+/** Hints for a person: the fields of a label, and how to submit it. */
 async function printWhatToDo(terminal: Terminal, call: Call, assignment: AssignmentAnswer): Promise<void> {
   if (!terminal.isTty || terminal.json) return;
   const { dim } = terminal.paint;
