@@ -3,8 +3,8 @@ import type { WorkerInfo } from "../kernel/tasks/workers.ts";
 import type { OutboxLagView } from "../outbox/views/outbox.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { PauseRow } from "../store/tasks/pauses.ts";
-import type { WaitingView } from "../views/overview.ts";
 import type { StuckGroup } from "./stuck/stuck-group.ts";
+import type { WaitingView } from "./views/overview.ts";
 
 /** A problem that a person should look into, in one sentence, with its place. */
 export interface Need {

@@ -3,12 +3,12 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { lanesOf } from "../kernel/lanes/lanes.ts";
 import { readOutboxLag } from "../outbox/views/outbox.ts";
 import type { Readings } from "../telemetry/catalogue.ts";
-import { readLaneAges, readScheduleLags } from "../views/gauges.ts";
 import { listBreakers } from "../views/tasks/breakers.ts";
 import { countInstances } from "./counts.ts";
 import type { StuckReason } from "./explain/explanation.ts";
 import { findStuck, stuckReasons, summary } from "./stuck/find-stuck.ts";
 import type { StuckGroup } from "./stuck/stuck-group.ts";
+import { readLaneAges, readScheduleLags } from "./views/gauges.ts";
 
 const levels = { closed: 0, half_open: 1, open: 2 };
 

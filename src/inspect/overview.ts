@@ -7,13 +7,13 @@ import { listWorkers } from "../kernel/tasks/workers.ts";
 import { readOutboxLag } from "../outbox/views/outbox.ts";
 import { listSchedules } from "../schedules/views/schedules.ts";
 import { readPauses } from "../store/tasks/pauses.ts";
-import { readLaneAges } from "../views/gauges.ts";
-import { readWaiting } from "../views/overview.ts";
 import { listBreakers } from "../views/tasks/breakers.ts";
-import { readVersions, type VersionRow } from "../views/versions.ts";
 import { attentionOf, type Need } from "./attention.ts";
 import { countInstances } from "./counts.ts";
 import { findStuck, summary } from "./stuck/find-stuck.ts";
+import { readLaneAges } from "./views/gauges.ts";
+import { readWaiting } from "./views/overview.ts";
+import { readVersions, type VersionRow } from "./views/versions.ts";
 
 /** The overview of a Pawl, in a few numbers. */
 export interface Overview {

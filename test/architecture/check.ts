@@ -89,7 +89,11 @@ function resolve(file: File, { from }: Import): string {
 /** The SQL of a slice, which other slices know by its verbs. */
 function isPrivate(target: string): boolean {
   const [room = "", folder = ""] = target.split("/");
-  return slices.includes(room) && sqlFolders.includes(folder);
+  return hasOwnSql(room) && sqlFolders.includes(folder);
+}
+
+function hasOwnSql(room: string): boolean {
+  return slices.includes(room) || room === "inspect";
 }
 
 const sqlFolders = ["store", "views"];
@@ -151,7 +155,7 @@ const statements: Rule = function* (file) {
 function sqlFolderOf(path: string): string | undefined {
   const [room = "", folder = ""] = path.split("/");
   if (path.startsWith("inspect/verify/")) return "views";
-  return sqlFolders.find((name) => name === room || (name === folder && slices.includes(room)));
+  return sqlFolders.find((name) => name === room || (name === folder && hasOwnSql(room)));
 }
 
 /** All changes of state come through the commit, so that none is without its journal row. */

@@ -6,7 +6,7 @@ import { explainRecovery } from "../../kernel/recovery/explain.ts";
 import { readSampleWait, type SampleWait } from "../../people/views/samples.ts";
 import { readDefinitions } from "../../store/definitions.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
-import { readWaits, type WaitingTask, type WaitsRow } from "../../views/move/waits.ts";
+import { readWaits, type WaitingTask, type WaitsRow } from "../views/waits.ts";
 import type { NotClaimed } from "./explanation.ts";
 import { whyNotClaimed } from "./lane-service.ts";
 

@@ -1,5 +1,5 @@
 import { ended } from "../../definition/decide/explain.ts";
-import type { WaitingLetter } from "../../views/move/waits.ts";
+import type { WaitingLetter } from "../views/waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, hasFailed, type KnownInstance } from "./known-instance.ts";
 import { oneOf } from "./state-waits.ts";

@@ -1,7 +1,7 @@
 import { durationMs } from "../../base/duration.ts";
 import { ended, shownTime, timesOf } from "../../definition/decide/explain.ts";
 import { builtInEvents } from "../../definition/model.ts";
-import { mostChildren } from "../../views/move/waits.ts";
+import { mostChildren } from "../views/waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, type KnownInstance } from "./known-instance.ts";
 import { endOf } from "./timer-waits.ts";

@@ -1,5 +1,5 @@
 import { ended, shownTime } from "../../definition/decide/explain.ts";
-import type { LastAttempt, TaskProgress, WaitingTask } from "../../views/move/waits.ts";
+import type { LastAttempt, TaskProgress, WaitingTask } from "../views/waits.ts";
 import type { NotClaimed, TaskWait } from "./explanation.ts";
 
 /** The known data of a task. */

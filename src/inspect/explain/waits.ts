@@ -1,6 +1,6 @@
 import { readLane } from "../../definition/model.ts";
 import { standardRetry } from "../../policy/retry.ts";
-import type { LastAttempt, WaitingTask } from "../../views/move/waits.ts";
+import type { LastAttempt, WaitingTask } from "../views/waits.ts";
 import { callbackWaits, resultWaits } from "./callback-waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, hasFailed, type KnownInstance } from "./known-instance.ts";

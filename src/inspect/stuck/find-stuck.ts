@@ -4,7 +4,10 @@ import { failed, readLane } from "../../definition/model.ts";
 import { isNewer, type Kernel } from "../../kernel/kernel.ts";
 import { currentLaneName } from "../../kernel/lanes/lanes.ts";
 import { readNow } from "../../views/now.ts";
-import type { Bounds, FoundGroup } from "../../views/stuck/grouped.ts";
+import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
+import { whyNotClaimed } from "../explain/lane-service.ts";
+import { stuckWhenReady } from "../explain/stuck-instance.ts";
+import type { Bounds, FoundGroup } from "../views/grouped.ts";
 import {
   type ReleaseTurns,
   readDeadInstances,
@@ -13,12 +16,9 @@ import {
   readRefusedEvents,
   readRefusedReleases,
   readWaitingResults,
-} from "../../views/stuck/stuck-instances.ts";
-import { readInactiveQueues, readUnassignable } from "../../views/stuck/stuck-samples.ts";
-import { readFaultySteps, readOverdueTasks, readReadyLanes, readReadyTasks } from "../../views/stuck/stuck-tasks.ts";
-import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
-import { whyNotClaimed } from "../explain/lane-service.ts";
-import { stuckWhenReady } from "../explain/stuck-instance.ts";
+} from "../views/stuck-instances.ts";
+import { readInactiveQueues, readUnassignable } from "../views/stuck-samples.ts";
+import { readFaultySteps, readOverdueTasks, readReadyLanes, readReadyTasks } from "../views/stuck-tasks.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 import { sentenceOf } from "./stuck-sentence.ts";
 

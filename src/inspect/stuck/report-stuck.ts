@@ -3,8 +3,8 @@ import { isInternal } from "../../definition/internal.ts";
 import type { Chore, Kernel } from "../../kernel/kernel.ts";
 import { alertsTopic } from "../../kernel/signals/signals.ts";
 import { takeSweep } from "../../store/move/sweeps.ts";
-import { recordCauses } from "../../store/recovery/stuck-causes.ts";
 import type { StuckReason } from "../explain/explanation.ts";
+import { recordCauses } from "../store/stuck-causes.ts";
 import { findStuck, summary } from "./find-stuck.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 

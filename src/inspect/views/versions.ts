@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/port/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** The version of an instance. */
 export interface VersionRow {

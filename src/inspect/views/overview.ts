@@ -1,4 +1,4 @@
-import { type Executor, sql } from "../store/port/db.ts";
+import { type Executor, sql } from "../../store/port/db.ts";
 
 /** Counts of what waits for a person. */
 export interface WaitingView {

@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../port/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** A new cause of stuck instances, with its alert. */
 export interface StuckCauseRow {

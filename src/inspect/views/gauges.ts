@@ -1,4 +1,4 @@
-import { type Executor, sql, textArray } from "../store/port/db.ts";
+import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /**
  * How long the oldest of the next hundred tasks of each lane has been ready: reads the head, whatever the length of the
