@@ -295,7 +295,7 @@ eachStore((store) => {
     writeFileSync(join(path, name), "something else");
     await expect(t.pawl.deadLetters.restore({ all: true })).rejects.toMatchObject({
       code: "archive_damaged",
-      message: expect.stringContaining("1 of 2 files were restored, with 1 letters."),
+      message: expect.stringContaining("1 of 2 files were restored, with 1 dead letters."),
     });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
     rmSync(join(path, name));

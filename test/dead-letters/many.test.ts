@@ -114,7 +114,7 @@ eachStore((store) => {
     await t.pawl.deadLetters.requeue(decided!.id);
     expect(await t.pawl.operations.run(discarded.id)).toMatchObject({
       outcomes: { discarded: 2, already_decided: 1 },
-      refusals: [{ letter: decided!.id, note: expect.stringContaining("requeued by somebody else") }],
+      refusals: [{ letter: decided!.id, note: expect.stringContaining("already requeued by another call") }],
     });
     expect(await t.pawl.operations.list()).toMatchObject([{ id: discarded.id }, { id }]);
   });

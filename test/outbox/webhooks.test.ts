@@ -138,7 +138,7 @@ describe("webhooks", () => {
     await receiver.received.next();
     for (const code of [302, 400, 404, 500]) {
       receiver.answer = status(code, { location: `http://127.0.0.1:${receiver.port}/elsewhere` });
-      await expect(open().publish(aMessage())).rejects.toThrow(`answered ${code}.`);
+      await expect(open().publish(aMessage())).rejects.toThrow(`responded with ${code}.`);
       await receiver.received.next();
       expect(receiver.received.left).toBe(0);
     }
@@ -185,7 +185,8 @@ describe("webhooks", () => {
   test("an endpoint that fails again and again rests, without another call", async () => {
     const broker = open();
     receiver.answer = status(500);
-    for (let time = 0; time < 5; time++) await expect(broker.publish(aMessage())).rejects.toThrow("answered 500.");
+    for (let time = 0; time < 5; time++)
+      await expect(broker.publish(aMessage())).rejects.toThrow("responded with 500.");
     await expect(broker.publish(aMessage())).rejects.toMatchObject({ name: "BrokerAway" });
     for (let time = 0; time < 5; time++) await receiver.received.next();
     expect(receiver.received.left).toBe(0);
@@ -195,7 +196,7 @@ describe("webhooks", () => {
   test("a silent endpoint is given up in time, and an endless answer is not read to its end", async () => {
     const broker = open({ timeout: "100ms" });
     receiver.answer = () => {};
-    await expect(broker.publish(aMessage())).rejects.toThrow("did not answer within 100 ms");
+    await expect(broker.publish(aMessage())).rejects.toThrow("did not respond within 100 ms");
     let written = 0;
     let closed: () => void = () => {};
     const cutOff = new Promise<void>((resolve) => {

@@ -268,7 +268,7 @@ eachStore((store) => {
     expect([accepted.status, rejected.status].sort()).toEqual(["fulfilled", "rejected"]);
     const [heard, other] = accepted.status === "fulfilled" ? ["accepted", rejected] : ["rejected", accepted];
     expect(other).toMatchObject({
-      reason: { code: "not_allowed", message: expect.stringContaining(`has ${heard} it`) },
+      reason: { code: "not_allowed", message: expect.stringContaining(`already ${heard} it`) },
     });
     expect(await t.pawl.people.sample({ queue: name, key: "s1" })).toMatchObject({
       labels: [{ id: label.id, review: heard }],

@@ -19,7 +19,7 @@ test("a form is told field by field, with a label to begin from", () => {
     { name: "weight", takes: "a whole number" },
     { name: "sure", takes: "true | false" },
     { name: "tags", takes: "a list of a | b" },
-    { name: "comment", takes: "a text, or nothing" },
+    { name: "comment", takes: "a string, or nothing" },
   ]);
   expect(label.parse(blankLabel(form))).toEqual({ mood: "praise", urgency: 1, weight: 0, sure: true, tags: [] });
 });

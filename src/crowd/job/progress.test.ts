@@ -73,7 +73,7 @@ describe("what becomes of a crowd job", () => {
     [
       "or falls short when it had that often enough",
       { submitted: 1, approved: 1, settled: true, mayProlong: false },
-      { kind: "fall_short", reason: expect.stringContaining("time is up") },
+      { kind: "fall_short", reason: expect.stringContaining("time has expired") },
     ],
     [
       "is finished when time is up and all that is wanted is there",

@@ -397,8 +397,8 @@ eachStore((store) => {
       await refused(t, () => start(box, options), "option_invalid", "takes an object");
     }
     for (const items of [undefined, null, {}, "items"]) {
-      await refused(t, () => startMany(box, items), "option_invalid", "A list");
-      await refused(t, () => sendMany(box, items), "option_invalid", "A list");
+      await refused(t, () => startMany(box, items), "option_invalid", "`items` must be a list.");
+      await refused(t, () => sendMany(box, items), "option_invalid", "`items` must be a list.");
     }
     await refused(t, () => list(box, { state: "ajar" }), "option_invalid", "`box` has no state `ajar`; it has open");
     for (const limit of [0, -1, 1.5, 1_001, "10", Number.NaN])

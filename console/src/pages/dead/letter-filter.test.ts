@@ -15,7 +15,7 @@ test("an operation says in words what it was about", () => {
   expect(inWords({ lifecycle: "parcel", fingerprint: "0123456789ab", from: "2030-01-01T00:00:00.000Z" })).toBe(
     "of parcel, of the group 01234567, since 2030-01-01 00:00",
   );
-  expect(inWords({ ids: 40, kind: "effect" })).toBe("about after-effects, 40 chosen");
+  expect(inWords({ ids: 40, kind: "effect" })).toBe("about after-effects, 40 selected");
 });
 
 test("a requeue sends only what was changed, and refuses what it could not carry out", () => {
