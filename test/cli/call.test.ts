@@ -146,23 +146,23 @@ test("an event can be sent later", async () => {
 describe("what cannot be done is said in words", () => {
   test.each([
     ["option_invalid", "deadLetters", { status: "opn" }, 'Did you mean "open"?'],
-    ["dead_letter_unknown", "deadLetter", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no dead letter"],
-    ["instance_unknown", "explain", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no instance"],
+    ["dead_letter_unknown", "deadLetter", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "does not exist"],
+    ["instance_unknown", "explain", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "does not exist"],
     ["option_invalid", "find", {}, "`find` needs `lifecycle`"],
     ["option_invalid", "find", { lifecycle: "essay", limit: "many" }, "`limit` must be a whole number"],
-    ["option_invalid", "find", { lifecycle: "essay", sate: "written" }, "does not take `sate`"],
+    ["option_invalid", "find", { lifecycle: "essay", sate: "written" }, "has no argument `sate`"],
     ["option_invalid", "find", { lifecycle: "essay", limit: 0 }, "`limit` must be a whole number"],
     ["option_invalid", "find", { lifecycle: "essay", state: ["writen"] }, 'Did you mean "written"?'],
     ["option_invalid", "wait", { lifecycle: "essay", key: "e1", until: "gradd" }, 'Did you mean "graded"?'],
     ["option_invalid", "wait", { lifecycle: "essay", key: "e1", timeout: "soon" }, "is not a duration"],
     ["option_invalid", "get", { lifecycle: "essay" }, "`get` needs `id`"],
-    ["option_invalid", "get", { lifecycle: "essay", key: "a", id: "b" }, "does not take `id`"],
+    ["option_invalid", "get", { lifecycle: "essay", key: "a", id: "b" }, "has no argument `id`"],
     ["option_invalid", "get", { lifecycle: "essay", key: ".." }, "Use the id instead"],
-    ["instance_unknown", "get", { id: "b" }, "There is no instance with the id"],
-    ["option_invalid", "send", { lifecycle: "essay", key: "e1", event: "grade", at: "noon" }, "must be a moment"],
+    ["instance_unknown", "get", { id: "b" }, 'Instance "b" does not exist.'],
+    ["option_invalid", "send", { lifecycle: "essay", key: "e1", event: "grade", at: "noon" }, "`at` must be a time"],
     ["option_invalid", "lanes", { internal: "yes" }, "must be true or false"],
     ["option_invalid", "diagram", { lifecycle: "essay", format: "png" }, "`format` cannot be"],
-    ["option_invalid", "overview", { x: 1 }, "It takes nothing"],
+    ["option_invalid", "overview", { x: 1 }, "It has no arguments"],
     ["lifecycle_unknown", "find", { lifecycle: "esay" }, 'Did you mean "essay"?'],
     ["instance_unknown", "journal", { lifecycle: "essay", key: "nobody" }, "nobody"],
     ["data_invalid", "start", { lifecycle: "essay", data: { text: 1 } }, "text"],
@@ -175,5 +175,10 @@ describe("what cannot be done is said in words", () => {
 test("the owner of a process is told of its failures in full, and others only that there was one", () => {
   const failure = new TypeError("x is not y");
   expect(problemOf(failure, { isLocal: true })).toMatchObject({ status: 500, detail: "x is not y" });
-  expect(problemOf(failure)).toEqual({ type: "about:blank", title: "Failed", status: 500, code: "invariant_broken" });
+  expect(problemOf(failure)).toEqual({
+    type: "about:blank",
+    title: "Internal error",
+    status: 500,
+    code: "invariant_broken",
+  });
 });

@@ -23,11 +23,11 @@ describe("createPawl", () => {
 
   test.each<[string, object, string]>([
     ["a marketplace that is not there", { crowds: [receipts] }, 'createPawl({ marketplaces: { "memory": … } })'],
-    ["one that only a lifecycle asks", { lifecycles: [asking(receipts)] }, "asked on `memory`"],
-    ["two crowds of one name", { crowds: [receipts, receipts], marketplaces }, "Two crowds are called `receipts`"],
-    ["what is no crowd", { crowds: [label], marketplaces }, "what crowd() returns"],
+    ["one that only a lifecycle asks", { lifecycles: [asking(receipts)] }, "uses the marketplace `memory`"],
+    ["two crowds of one name", { crowds: [receipts, receipts], marketplaces }, "Two crowds have the name `receipts`"],
+    ["what is no crowd", { crowds: [label], marketplaces }, "return values of crowd()"],
     ["what are no marketplaces", { crowds: [receipts], marketplaces: [] }, "must be an object"],
-    ["what is no marketplace", { crowds: [receipts], marketplaces: { memory: {} } }, "is none"],
+    ["what is no marketplace", { crowds: [receipts], marketplaces: { memory: {} } }, "is not a marketplace"],
     [
       "two values under one name",
       { crowds: [receipts], lifecycles: [asking(crowd("receipts", { label, marketplace: "memory" }))], marketplaces },
@@ -70,7 +70,7 @@ eachStore((store) => {
     const { crowd: verbs } = it.t.pawl;
     const other = crowd("others", { label, marketplace: "memory" });
     const refusals: [string, () => Promise<unknown>, string][] = [
-      ["option_invalid", () => verbs.ask(other, { content: {} }), "`others` is not among those of this Pawl"],
+      ["option_invalid", () => verbs.ask(other, { content: {} }), "`others` is not registered in this process"],
       [
         "option_invalid",
         () => verbs.ask(crowd("receipts", { label, marketplace: "memory" }), { content: {} }),
@@ -87,7 +87,7 @@ eachStore((store) => {
       ["instance_unknown", () => verbs.approve(nobody), nobody],
       ["option_invalid", () => verbs.approve("x"), "Say which submission"],
       ["option_invalid", () => verbs.reject(nobody, { feedback: " " }), "`feedback`"],
-      ["option_invalid", () => verbs.reject(nobody, {} as never), "must be told why"],
+      ["option_invalid", () => verbs.reject(nobody, {} as never), "`feedback` must be a string"],
       ["instance_unknown", () => verbs.sync(nobody), nobody],
       ["instance_unknown", () => verbs.bonus(nobody, { amount: "1", reason: "well done" }), nobody],
       ["option_invalid", () => verbs.balance("mturk"), "known: memory"],
@@ -160,7 +160,9 @@ eachStore((store) => {
         message: expect.stringContaining("0.50"),
       });
     }
-    await expect(it.t.pawl.crowd.bonus(one!.id, { ...bonus, reason: " " })).rejects.toThrow("`reason` must be a text");
+    await expect(it.t.pawl.crowd.bonus(one!.id, { ...bonus, reason: " " })).rejects.toThrow(
+      "`reason` must be a string",
+    );
     await it.t.work();
     expect(it.market.bonuses).toHaveLength(1);
   });

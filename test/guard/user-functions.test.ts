@@ -49,6 +49,7 @@ const brokenHere = [
 
 /** Found by the walk over the types, and no functions of users: why. */
 const notOfUsers: Record<string, string> = {
+  "DatabasePool.connect": "Pawl takes the settings of a pool, and never calls it.",
   "DeadLetterSource.open(given).available": "Pawl makes it, and hands it to a source.",
   "DeadLetterSource.open(given).keep": "Pawl makes it, and hands it to a source.",
   "HookTransaction.query": "Pawl makes it, and hands it to a hook.",

@@ -133,7 +133,7 @@ test("a draft is kept while its assignment is in hand, stays when that expires, 
 
   await t.advance("11m");
   expect(await draftOf(id)).toMatchObject({ body: { value: { category: "dog" } } });
-  const refused = { status: 409, body: { detail: expect.stringContaining("is expired: a draft is kept only") } };
+  const refused = { status: 409, body: { detail: expect.stringContaining("is expired: drafts are saved only") } };
   expect(await keep(id, { category: "cow" })).toMatchObject(refused);
 
   const before = await countDrafts();

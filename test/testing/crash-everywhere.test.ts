@@ -163,7 +163,7 @@ describe("a scenario that is not usable", () => {
       "The scenario of `crashEverywhere` fails without a crash: no such parcel",
     );
     const hangs = () => new Promise(() => {});
-    expect(await refusal({ lifecycles: [one], scenario: hangs, timeout: 50 })).toContain("did not finish within 50 ms");
+    expect(await refusal({ lifecycles: [one], scenario: hangs, timeout: 50 })).toContain("did not settle within 50 ms");
   });
 
   test("one that is another each time is told", async () => {
@@ -192,7 +192,7 @@ describe("a scenario that is not usable", () => {
     },
     {
       options: { lifecycles: [one], scenario: () => {}, steps: { "one/x": () => {} } },
-      expected: "there is no such step",
+      expected: "but that step does not exist",
     },
     {
       options: { lifecycles: [one], scenario: () => {}, steps: { "one/working": 7 } },

@@ -57,11 +57,11 @@ describe("a function of the user's", () => {
     },
     {
       given: { start: { essay: never } },
-      expected: "`start.essay` of `simulate` did not settle within 1000 ms of real time",
+      expected: "`start.essay` of `simulate` did not finish within 1000 ms of real time",
     },
     {
       given: { start: { essay: ({ random }: { random: { pick(list: unknown[]): unknown } }) => random.pick([]) } },
-      expected: "`start.essay` of `simulate` threw: `random.pick` takes a list with at least one item.",
+      expected: "`start.essay` of `simulate` threw: `random.pick` needs a list with at least one item.",
     },
     {
       given: { events: { essay: { graded: angry } } },
@@ -76,8 +76,8 @@ describe("a function of the user's", () => {
       expected: "`callbacks.essay.graded` of `simulate` made what is not taken",
     },
     { given: { beforeEach: angry }, expected: "`beforeEach` of `simulate` threw: out of ink" },
-    { given: { beforeEach: never }, expected: "`beforeEach` of `simulate` did not settle" },
-    { given: { invariant: never }, expected: "The invariant did not settle within 1000 ms of real time" },
+    { given: { beforeEach: never }, expected: "`beforeEach` of `simulate` did not finish" },
+    { given: { invariant: never }, expected: "The invariant did not finish within 1000 ms of real time" },
     {
       given: { invariant: { "all is well": () => 7 } },
       expected: 'The invariant "all is well" returned 7. Return true',
@@ -85,7 +85,7 @@ describe("a function of the user's", () => {
     { given: { invariant: () => "" }, expected: 'The invariant returned "". Return true' },
     {
       given: { steps: { "essay/reading": never } },
-      expected: "The step of `essay/reading` did not settle within 1000 ms",
+      expected: "The step of `essay/reading` did not finish within 1000 ms",
     },
     {
       given: { steps: { "essay/reading": () => 7 } },
@@ -190,14 +190,14 @@ describe("options that do not fit are refused", () => {
     { options: { ...sound, start: {} }, expected: "must be an object with a function for each lifecycle" },
     {
       options: { ...sound, start: { esay: () => ({}) } },
-      expected: '`start` of `simulate` names "esay", and there is no such lifecycle. Did you mean "essay"?',
+      expected: '`start` of `simulate` names "esay", but no such lifecycle exists. Did you mean "essay"?',
     },
     { options: { ...sound, start: { essay: 7 } }, expected: "`start.essay` of `simulate` must be a function" },
     { options: { ...sound, events: [] }, expected: "`events` of `simulate` must be an object" },
     { options: { ...sound, events: { essay: true } }, expected: "`events.essay` of `simulate` must be an object" },
     {
       options: { ...sound, events: { essay: { submti: true } } },
-      expected: 'names "submti", and there is no such event. Did you mean "submit"?',
+      expected: 'names "submti", but no such event exists. Did you mean "submit"?',
     },
     {
       options: { ...sound, events: { essay: { submit: 7 } } },
@@ -205,7 +205,7 @@ describe("options that do not fit are refused", () => {
     },
     { options: { ...sound, events: { essay: { graded: true } } }, expected: "is true, but the event needs a payload" },
     { options: { ...sound, callbacks: { essay: { grade: true } } }, expected: 'Did you mean "graded"?' },
-    { options: { ...sound, steps: { "essay/raeding": () => {} } }, expected: "there is no such step" },
+    { options: { ...sound, steps: { "essay/raeding": () => {} } }, expected: "but that step does not exist" },
     { options: { ...sound, effects: [] }, expected: "`effects` of `simulate` must be an EffectLedger" },
     { options: { ...sound, beforeEach: 7 }, expected: "`beforeEach` of `simulate` must be a function" },
     { options: { ...sound, runs: 0 }, expected: "`runs` of `simulate` must be a whole number from 1" },
@@ -213,7 +213,7 @@ describe("options that do not fit are refused", () => {
     { options: { ...sound, acts: 1.5 }, expected: "`acts` of `simulate` must be a whole number from 1" },
     {
       options: { ...sound, weights: { crsh: 1 } },
-      expected: '`weights` of `simulate` names "crsh", and there is no such kind of act. Did you mean "crash"?',
+      expected: '`weights` of `simulate` names "crsh", but no such kind of act exists. Did you mean "crash"?',
     },
     { options: { ...sound, weights: { crash: -1 } }, expected: "`weights.crash` of `simulate` must be a number" },
     { options: { ...sound, weights: 7 }, expected: "`weights` of `simulate` must be an object" },

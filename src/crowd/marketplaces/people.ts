@@ -156,15 +156,14 @@ class PeopleMarketplace implements Marketplace {
 
   async #get(id: string): Promise<PostedSample> {
     const found = await this.#find(id);
-    if (found === undefined)
-      throw new PermanentError(`There is no job ${id} among Pawl's own people, or it has ended.`);
+    if (found === undefined) throw new PermanentError(`Job ${id} does not exist, or it has ended.`);
     return found;
   }
 
   async #label(id: string): Promise<Label> {
     const label = await this.#postings.label(id);
     if (label === undefined || (await this.#find(label.sampleId)) === undefined) {
-      throw new PermanentError(`There is no submission ${id} among Pawl's own people, or its job has ended.`);
+      throw new PermanentError(`Submission ${id} does not exist, or its job has ended.`);
     }
     return label;
   }

@@ -65,14 +65,18 @@ describe("what is no request gets an error, and the next one its answer", () => 
   test.each([
     ["garbage", "}{ not HTTP\r\n\r\n", "400"],
     ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00, 0x0a]), "400"],
-    ["a body that is no JSON", post(start, "}{"), "The request is not JSON"],
+    ["a body that is no JSON", post(start, "}{"), "The request body is not JSON"],
     ["another kind of JSON", post(start, "[1]"), "The body must be a JSON object"],
-    ["a body of 2 MiB", post(start, `"${"x".repeat(2 * 1024 * 1024)}"`), "1 MiB is the most"],
-    ["a nest of brackets", post(start, "[".repeat(500_000)), "The request is not JSON"],
+    ["a body of 2 MiB", post(start, `"${"x".repeat(2 * 1024 * 1024)}"`), "The maximum is 1 MiB"],
+    ["a nest of brackets", post(start, "[".repeat(500_000)), "The request body is not JSON"],
     ["an unknown path", post("/api/constructor", "{}"), "not_found"],
-    ["an argument that nobody knows", post(start, '{"dta":{}}'), "does not take `dta`"],
-    ["an argument that every object has", post(start, '{"constructor":{}}'), "does not take `constructor`"],
-    ["a lifecycle that every object has", post("/api/lifecycles/toString/instances", "{}"), "There is no lifecycle"],
+    ["an argument that nobody knows", post(start, '{"dta":{}}'), "has no argument `dta`"],
+    ["an argument that every object has", post(start, '{"constructor":{}}'), "has no argument `constructor`"],
+    [
+      "a lifecycle that every object has",
+      post("/api/lifecycles/toString/instances", "{}"),
+      "Lifecycle `toString` does not exist",
+    ],
     ["a hidden prototype", post(start, '{"data":{"__proto__":{"address":"x"}}}'), "__proto__"],
   ])("%s", async (_name, bytes, told) => {
     expect(await raw(bytes)).toContain(told);
