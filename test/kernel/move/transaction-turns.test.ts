@@ -28,6 +28,7 @@ let inHook: ((tx: Transaction) => unknown) | undefined;
 const order = lifecycle("order", {
   data: z.object({ amount: z.number(), notes: z.number().default(0) }),
   initial: "open",
+  deadline: { within: "10d" },
   on: { noted: { set: ({ data }) => ({ notes: data.notes + 1 }) } },
   states: {
     open: {
@@ -80,6 +81,8 @@ type Query = (text: string, values: unknown[]) => Promise<unknown[]>;
 const begin = (pawl: Pawl, key: string) => pawl.start(order, { key, data: { amount: 1 } });
 const versions = async (pawl: Pawl, key: string) => (await pawl.get(order, key))?.version ?? 0;
 const letterOf = new Map<string, string>();
+/** Callbacks that wait, by the key of their instance. */
+const waiting = new Map<string, string>();
 
 async function fail(pawl: Pawl, key: string): Promise<void> {
   await begin(pawl, key);
@@ -186,6 +189,20 @@ const verbs: readonly Verb[] = [
     expected: 1,
   },
   {
+    name: "enqueueMany",
+    call: (pawl, key, tx) =>
+      pawl.enqueueMany(
+        mail,
+        ["", "2"].map((end) => ({ payload: { to: "ada" }, key: `${key}${end}` })),
+        { tx },
+      ),
+    changes: async (pawl, key) => {
+      const found = await Promise.all([pawl.jobs.get(mail, key), pawl.jobs.get(mail, `${key}2`)]);
+      return found.filter((one) => one !== undefined).length;
+    },
+    expected: 2,
+  },
+  {
     name: "publish",
     call: (pawl, key, tx) => pawl.publish("note", { key }, { aggregate: { type: "order", id: key }, tx }),
     changes: async (_pawl, key, query) =>
@@ -198,6 +215,28 @@ const verbs: readonly Verb[] = [
     call: (pawl, key, tx) => pawl.receive(order, key, "noted", { dedupeKey: "1", tx }),
     changes: versions,
     expected: 2,
+  },
+  {
+    name: "tryReceive that is refused",
+    call: async (pawl, key, tx) => {
+      const received = await pawl.tryReceive(order, key, "noted", { dedupeKey: "1", tx });
+      expect(received).toMatchObject({ ok: false, error: { code: "instance_unknown" } });
+    },
+    changes: versions,
+    expected: 0,
+  },
+  {
+    name: "callbacks.acceptLate",
+    prepare: async (pawl, key) => {
+      await begin(pawl, key);
+      // It waits for a state to which its instance does not come, since that fails.
+      const { id } = await pawl.receive(order, key, "shipped", { dedupeKey: "1" });
+      await pawl.send(order, key, "fail");
+      waiting.set(key, id);
+    },
+    call: (pawl, key, tx) => pawl.callbacks.acceptLate(waiting.get(key)!, { tx }),
+    changes: versions,
+    expected: 3,
   },
   {
     name: "requeue",
@@ -218,6 +257,18 @@ const verbs: readonly Verb[] = [
     call: (pawl, key, tx) => pawl.people.add(essays, { key, data: { text: "…" } }, { tx }),
     changes: async (pawl, key) => ((await pawl.people.sample({ queue: essays, key })).key === key ? 1 : 0),
     expected: 1,
+  },
+  {
+    name: "people.addMany with a bad sample",
+    call: (pawl, key, tx) =>
+      pawl.people.addMany(essays, [{ key, data: 1 }, { key: `${key}2`, data: 2, gold: { score: "no" } as never }], { tx }),
+    refused: "label_invalid",
+    changes: async (pawl, key) =>
+      (await pawl.people.sample({ queue: essays, key }).then(
+        () => 1,
+        () => 0,
+      )) as number,
+    expected: 0,
   },
   {
     name: "crowd.ask",
