@@ -119,14 +119,18 @@ class Files {
       this.#pages.set(name, html);
       return html;
     } catch (error) {
-      const message = `The console is not built: ${messageOf(error)}. Run \`npm run build\` in Pawl's folder.`;
-      throw new PawlError("not_available", message, {}, { cause: error });
+      throw notBuilt(error);
     }
   }
 
   async asset(name: string): Promise<Asset | undefined> {
     this.#assets ??= this.#readAssets();
-    return (await this.#assets).get(name);
+    try {
+      return (await this.#assets).get(name);
+    } catch (error) {
+      this.#assets = undefined; // The next request reads them again.
+      throw notBuilt(error);
+    }
   }
 
   /** All of them at once: a request names one of these files, and can name no other. */
@@ -141,4 +145,9 @@ class Files {
     }
     return found;
   }
+}
+
+function notBuilt(error: unknown): PawlError {
+  const message = `The console is not built: ${messageOf(error)}. Run \`npm run build\` in Pawl's folder.`;
+  return new PawlError("not_available", message, {}, { cause: error });
 }

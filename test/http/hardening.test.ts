@@ -1,7 +1,13 @@
-import { job, lifecycle, queue } from "pawl";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Hono } from "hono";
+import { job, lifecycle, type PawlError, queue } from "pawl";
 import { httpApp } from "pawl/http";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mountPages } from "../../src/http/pages.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 
 const parcel = lifecycle("parcel", {
@@ -50,6 +56,21 @@ describe("pages", () => {
     for (const bad of ["https://a b", "x; script-src *", "'unsafe-inline'", 7])
       expect(() => httpApp(t.pawl, { mediaSources: [bad as string] })).toThrow("`http.mediaSources`");
   });
+});
+
+test("files that could not be read are read again by the next request", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "pawl-pages-"));
+  const app = new Hono();
+  app.onError((error) => new Response((error as PawlError).code, { status: 503 }));
+  mountPages(app, { base: "", folder: pathToFileURL(`${folder}/`) });
+  for (const path of ["/", "/assets/page.js", "/assets/%00"])
+    expect(await (await app.request(path)).text(), path).toBe("not_available");
+  await mkdir(join(folder, "assets"));
+  await writeFile(join(folder, "assets/page.js"), "1");
+  await writeFile(join(folder, "index.html"), "<p>");
+  for (const path of ["/", "/assets/page.js"]) expect((await app.request(path)).status, path).toBe(200);
+  expect((await app.request("/assets/%00")).status).toBe(404);
+  await rm(folder, { recursive: true });
 });
 
 describe("requests", () => {
