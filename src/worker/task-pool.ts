@@ -78,6 +78,7 @@ export class TaskPool {
   #marking: NodeJS.Timeout | undefined;
   #isEmptied = false;
   #running = 0;
+  #newestToken = 0;
 
   constructor(kernel: Kernel, options: TaskPoolOptions) {
     this.#kernel = kernel;
@@ -131,6 +132,11 @@ export class TaskPool {
     return lanes;
   }
 
+  /** The newest lease that came in hand, and the tasks that are. */
+  get known(): { readonly newerThan: number; readonly inHand: readonly string[] } {
+    return { newerThan: this.#newestToken, inHand: [...this.#tasks.keys()] };
+  }
+
   /** How many steps continue though their signal was aborted a while ago. */
   get stuck(): number {
     return this.#stuck.count;
@@ -145,6 +151,7 @@ export class TaskPool {
     const { meters } = this.#kernel.telemetry;
     for (const one of tasks) {
       meters.lane(one.lane).claimed += 1;
+      this.#newestToken = Math.max(this.#newestToken, one.lease.token);
       const pooled: PooledTask = {
         task: one,
         abort: new StepAbort(),

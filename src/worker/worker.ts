@@ -4,6 +4,8 @@ import { timerMs } from "../base/duration.ts";
 import { checkParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals/signals.ts";
+import { returnLostClaims } from "../kernel/tasks/lost-claims.ts";
+import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { GrantDecider } from "../kernel/types/move-origin.ts";
 import { Backoff } from "./backoff.ts";
 import { BreakerReporter } from "./breaker-reporter.ts";
@@ -39,6 +41,8 @@ export const errorWaitMs = 5_000;
 const looksAtOnce = 500;
 /** How long a worker waits for a round of maintenance before it claims. */
 const recoveryWaitMs = 1_000;
+/** How long a worker that stops waits until tasks of a claim without a reply are returned. */
+const returnWaitMs = 1_000;
 
 /**
  * Claims tasks from the lanes, runs their steps and reports the outcomes. Its loop and each of its slots are small
@@ -63,6 +67,8 @@ export class Worker {
   readonly #onStopped: () => void;
   readonly #ended: Promise<void>;
   #stopping = false;
+  /** The newest lease before a claim that has not been answered, or that failed: it may have leased tasks. */
+  #claimedAfter: number | undefined;
   /** An error outside of steps causes a pause. */
   #slotFailed = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
@@ -181,6 +187,8 @@ export class Worker {
       }
     }
     forget();
+    // A database that is away is not waited for: their leases will lapse.
+    await waitAtMost(returnWaitMs, this.#returnLostClaims().catch(this.#settings.onFailure));
     await this.#pool.drain((ms) => this.#idleSleep.sleep(ms));
     await waitAtMost(this.#settings.graceMs, this.#round);
     await this.#breakerReporter.stop();
@@ -202,8 +210,7 @@ export class Worker {
       if (room <= 0) {
         await this.#idleSleep.sleep(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
       } else {
-        const { gatedRoom, idle } = this.#pool;
-        const tasks = await claimInstrumented(this.#kernel, () => this.#claimer.claim(room, gatedRoom, idle));
+        const tasks = await this.#claim(room);
         if (tasks.length === 0) return worked;
         this.#pool.add(tasks);
         worked = true;
@@ -211,6 +218,22 @@ export class Worker {
       void this.#maintain();
     }
     return worked;
+  }
+
+  async #claim(room: number): Promise<ClaimedTask[]> {
+    await this.#returnLostClaims();
+    const { gatedRoom, idle, known } = this.#pool;
+    this.#claimedAfter = known.newerThan;
+    const tasks = await claimInstrumented(this.#kernel, () => this.#claimer.claim(room, gatedRoom, idle));
+    this.#claimedAfter = undefined;
+    return tasks;
+  }
+
+  async #returnLostClaims(): Promise<void> {
+    if (this.#claimedAfter === undefined) return;
+    const { inHand } = this.#pool.known;
+    await returnLostClaims(this.#kernel, { worker: this.id, newerThan: this.#claimedAfter, inHand });
+    this.#claimedAfter = undefined;
   }
 
   /**

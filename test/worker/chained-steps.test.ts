@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { claimFromLanes } from "../../src/kernel/tasks/claim.ts";
 import { reportEach } from "../../src/kernel/tasks/report.ts";
 import { eachStore } from "../support/each-store.ts";
+import { gateOf } from "../support/gate.ts";
 
 const chain = lifecycle("chain", {
   initial: "first",
@@ -40,5 +41,39 @@ eachStore((store) => {
       { task: good!, outcome: { kind: "event", event: "next", payload: undefined, patch: {} } },
     ]);
     expect(answers).toMatchObject([{ error: { code: "option_invalid" } }, "written"]);
+  });
+
+  test("tasks whose claim got no reply are returned unspent by the worker that claimed them", async () => {
+    await using t = await store.open({ lifecycles: [chain] });
+    await t.pawl.startMany(
+      chain,
+      ["a", "b"].map((key) => ({ key })),
+    );
+    t.faults.plant("claim.after", "throw");
+    const worker = t.pawl.work({ onFailure: () => {} });
+    for (const key of ["a", "b"]) await t.pawl.wait(chain, key, { until: "done", timeout: "30s" });
+    await worker.stop();
+    const attempts = (await t.pawl.history(chain, "a")).filter((one) => one.kind === "attempt");
+    expect(attempts.map(({ what, attempt }) => [what, attempt]).slice(0, 3)).toEqual([
+      ["claimed", 1],
+      ["released", 1],
+      ["claimed", 1],
+    ]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("a worker that stops returns them, too, and nothing of another worker or of what it runs", async () => {
+    await using t = await store.open({ lifecycles: [chain] });
+    await t.pawl.start(chain, { key: "other's" });
+    const other = await t.claim("chain/first");
+    await t.pawl.start(chain, { key: "lost" });
+    const failed = gateOf();
+    t.faults.plant("claim.after", "throw");
+    const worker = t.pawl.work({ onFailure: () => failed.resolve() });
+    await failed.promise;
+    await worker.stop();
+    expect((await t.pawl.history(chain, "lost")).at(-1)).toMatchObject({ what: "released" });
+    await other.report("next");
+    expect(await t.pawl.get(chain, "other's")).toMatchObject({ state: "second" });
   });
 });

@@ -422,6 +422,18 @@ export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise
     ) as entry on true`);
 }
 
+/** Leases of a worker that it does not know of: newer than all that it knew, and of none of the tasks that it has in hand. */
+export function readUnknownLeases(
+  db: Executor,
+  { worker, newerThan, inHand }: { worker: string; newerThan: number; inHand: readonly string[] },
+): Promise<{ task_id: string; token: number }[]> {
+  return db.rows(sql`
+    select task.id::text as task_id, task.token::float8 as token
+    from pawl.tasks as task
+    where task.leased_until is not null and task.worker = ${worker}::text and task.token > ${newerThan}::bigint
+      and task.id <> all ((select ${textArray(inHand)}::text)::uuid[])`);
+}
+
 /** Which of these leases still hold. */
 export function readHeldLeases(db: Executor, leases: readonly Lease[]): Promise<{ task_id: string }[]> {
   return db.rows(sql`
