@@ -4,6 +4,7 @@ import type { InstanceRow } from "../../store/move/instances.ts";
 import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow, LetterDecision } from "../../store/recovery/dead-letters.ts";
 import { type AlertKind, alertOfLetter } from "../recovery/alert-of-dead-letter.ts";
+import { isOfEvent } from "../recovery/dead-letter.ts";
 
 const isOfFailure = ({ kind }: AlertRow): boolean => kind === "instance_failed" || kind === "recovery_failed";
 
@@ -41,7 +42,23 @@ export class FailureRows {
 
   /** Decides the open dead letters about the instance. The last decision counts. */
   decideLetters(status: LetterDecision["status"], actor: string | null, reason: string | null): void {
-    this.letterDecisions.splice(0, this.letterDecisions.length, { instanceId: this.#of.row.id, status, actor, reason });
+    this.#decide({ about: "instance", status, actor, reason });
+  }
+
+  /**
+   * Drops the dead letters of events that belong to what ends, with their alerts, and decides those that may have been
+   * written before.
+   */
+  resolveEvents(about: "visit" | "run", mayBeWritten: boolean, actor: string | null, reason: string): void {
+    this.#dropWithAlerts(this.deadLetters.filter((letter) => isOfEvent(letter, about)));
+    const isIncluded = this.letterDecisions.some((one) => one.about === "run");
+    if (mayBeWritten && !isIncluded) this.#decide({ about, status: "discarded", actor, reason });
+  }
+
+  #decide(decision: Omit<LetterDecision, "instanceId">): void {
+    const isOfInstance = decision.about === "instance";
+    replace(this.letterDecisions, ({ about }) => (about === "instance") !== isOfInstance);
+    this.letterDecisions.push({ instanceId: this.#of.row.id, ...decision });
   }
 
   /** Adds a dead letter, and an alert of the same cause. */
@@ -58,10 +75,16 @@ export class FailureRows {
 
   /** The parent handles the failure: neither letter nor alert is written. */
   leaveToParent(): void {
-    const causes = new Set(this.alerts.filter(isOfFailure).map(({ cause }) => cause));
+    this.#dropWithAlerts(this.alerts.filter(isOfFailure));
+    if (this.letterDecisions.some(({ about }) => about === "instance"))
+      this.decideLetters("discarded", null, "left to its parent");
+  }
+
+  /** Drops dead letters and alerts of these causes. */
+  #dropWithAlerts(dropped: readonly { readonly cause: string }[]): void {
+    const causes = new Set(dropped.map(({ cause }) => cause));
     replace(this.alerts, ({ cause }) => !causes.has(cause));
     replace(this.deadLetters, ({ cause }) => !causes.has(cause));
-    if (this.letterDecisions.length > 0) this.decideLetters("discarded", null, "left to its parent");
   }
 
   /** Adds an alert that comes without a dead letter. */

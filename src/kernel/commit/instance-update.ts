@@ -3,6 +3,7 @@ import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { Decision } from "../../definition/decide/move.ts";
 import { endsFailed, isFailure } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, laneOf } from "../../definition/model.ts";
+import { standardRetry } from "../../policy/retry.ts";
 import type { SettledCallback, WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
 import type { JournalRow } from "../../store/move/journal.ts";
@@ -195,6 +196,7 @@ export class InstanceUpdate {
       this.failures.addDeadLetter(deadLetterOfMove(this.newId(), this.lifecycle, decision, origin));
     if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failedMove = { decision, origin };
     else if (decision.leaves) this.#resolveFailure(decision);
+    if (decision.leaves) this.#resolveEvents(decision);
     this.#noteFailure(decision);
     this.instance = decision.instance;
   }
@@ -229,6 +231,14 @@ export class InstanceUpdate {
     if (decision.deadLetter || !this.#mayHaveLetter(decision)) return;
     this.failures.dropLetters(); // Of an earlier move of this update, which needs no decision any more.
     this.failures.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
+  }
+
+  /** Decides the dead letters of events that were given up and were meant for the visit, or the run, that ends. */
+  #resolveEvents({ event, actor, endsRun }: Decision): void {
+    // Each of the failures after which an event is given up is counted among the alarms.
+    const mayHaveLetter = this.row.alarms >= standardRetry.maxAttempts;
+    if (!mayHaveLetter && this.#failureRows === undefined) return;
+    this.failures.resolveEvents(endsRun ? "run" : "visit", mayHaveLetter, actor, `\`${event}\` came first`);
   }
 
   /** Whether a dead letter about the instance can be open: in most lifecycles, only while it is failed. */

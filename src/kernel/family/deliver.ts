@@ -90,7 +90,7 @@ function noChild({ pending, outgoing }: AddressedEvent): PawlError {
 
 function sendOf({ pending, outgoing, ref }: AddressedEvent & { readonly ref: Ref }): Send {
   const { lifecycle, row } = pending.report.task;
-  const { event, payload, afterMs } = outgoing;
+  const { event, payload, afterMs, during } = outgoing;
   return {
     lifecycle,
     ref,
@@ -104,6 +104,7 @@ function sendOf({ pending, outgoing, ref }: AddressedEvent & { readonly ref: Ref
     requestId: outgoing.id,
     source: "pawl",
     mayBeKnown: true,
+    ...(during === undefined ? {} : { during }),
   };
 }
 

@@ -32,7 +32,14 @@ export function failCallback(update: InstanceUpdate, callback: WaitingCallback, 
   }
   update.waiting = update.waiting.filter((one) => one.id !== id);
   update.settleCallback({ ...settled, status: "refused", accepted: false, looked: true });
-  const letter = { id: update.newId(), event, payload: payloadIn(callback), callback: { id, attempts: attempt } };
+  const during = { run: update.instance.run, visit: null };
+  const letter = {
+    id: update.newId(),
+    event,
+    payload: payloadIn(callback),
+    during,
+    callback: { id, attempts: attempt },
+  };
   update.failures.giveUp("event_failed", {
     ...deadLetterOfEvent(update, letter, { attempt, error }),
     cause: `callback:${id}:${attempt}`,

@@ -31,9 +31,10 @@ export function failEvent(update: InstanceUpdate, timer: DueTimer, thrown: unkno
     return;
   }
   const { event } = timer;
+  const during = { run: update.instance.run, visit: timer.visit };
   const letter = deadLetterOfEvent(
     update,
-    { id: update.newId(), event, payload: payloadIn(timer) },
+    { id: update.newId(), event, payload: payloadIn(timer), during },
     { attempt, error },
   );
   update.failures.giveUp("event_failed", {
@@ -55,7 +56,7 @@ function originOf(timer: DueTimer) {
 /** The dead letter of an event that was not applied. A requeue delivers the event again. */
 export function deadLetterOfEvent(
   { instance, lifecycle }: InstanceUpdate,
-  event: Pick<OutgoingEvent, "id" | "event" | "payload" | "callback">,
+  event: Omit<OutgoingEvent, "to">,
   failure: { readonly attempt: number; readonly error: unknown },
 ): Omit<DeadLetterRow, "cause" | "detailsText"> {
   const letters: OutgoingEvent[] = [{ ...event, to: { id: instance.id } }];

@@ -12,6 +12,7 @@ import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
 import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
 import { retryUntilKnown } from "../retry-unknown-outcome.ts";
+import type { Occasion } from "../types/delivery.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 import type { Send, Sent } from "../types/send.ts";
 import { applyDueFirst } from "./apply-due.ts";
@@ -305,6 +306,7 @@ async function decideSend(
         { expected: send.expectedVersion, actual: update.instance.version },
       );
     }
+    if (send.during !== undefined) refuseWhenOver(update, send, send.during);
     if (send.delay !== undefined) delay(update, send, send.delay);
     else {
       const { event: name, payload, actor, reason, patch, renewsDeadline, late } = send;
@@ -324,6 +326,15 @@ async function decideSend(
   } catch (thrown) {
     one.outcome = { ok: false, error: asPawlError(thrown) };
   }
+}
+
+/** An event that was given up and is sent again comes too late for a visit that has ended. */
+function refuseWhenOver(update: InstanceUpdate, send: Send, { run, visit }: Occasion): void {
+  const { instance } = update;
+  if (instance.run === run && (visit === null || instance.visit === visit)) return;
+  const reason = `It was meant for an earlier ${instance.run === run ? "visit" : "run"} of its instance.`;
+  const blocker = { kind: "closed", event: send.event, from: instance.state, reason } as const;
+  throw refusedError(update, send, { kind: "refused", blockers: [blocker] });
 }
 
 /** The same key again: the first answer for the same request, a conflict for another one. */

@@ -5,6 +5,7 @@ import type { FailureColumn } from "../../store/move/instances.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { AttemptFailure } from "../tasks/attempt-failure.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
+import type { Delivery } from "../types/delivery.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 
 /** The data of a move's cause: the payload of `fail`, or that of the event. */
@@ -85,6 +86,14 @@ export function deadLetterOfTask(
     lease,
     ...aboutOf(task),
   };
+}
+
+/** Whether it is about an event that belongs to a visit, or to a run at least. */
+export function isOfEvent({ kind, workText }: DeadLetterRow, about: "visit" | "run"): boolean {
+  if (kind !== "effect" || workText === null) return false;
+  const { delivery } = JSON.parse(workText) as { delivery?: Delivery };
+  const during = delivery?.letters?.[0]?.during;
+  return during !== undefined && (about === "run" || during.visit !== null);
 }
 
 function aboutOf(task: ClaimedTask): Pick<DeadLetterRow, "kind" | "origin" | "payloadText" | "workText"> {

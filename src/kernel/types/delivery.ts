@@ -18,8 +18,16 @@ export interface OutgoingEvent {
   readonly payload?: unknown;
   /** It is delivered so much later than it would be: its instance keeps it as an event for later. */
   readonly afterMs?: number;
+  /** It is refused once its instance has left this visit, or this run if it belongs to no visit. */
+  readonly during?: Occasion;
   /** The stored callback that failed permanently, and is to be retried instead of sending the event. */
   readonly callback?: { readonly id: string; readonly attempts: number };
+}
+
+/** The run, and usually the visit, of an instance to which an event belongs. */
+export interface Occasion {
+  readonly run: number;
+  readonly visit: number | null;
 }
 
 /** The events of a task for the instances of one lifecycle, in their order; or the end of a run, for its children. */

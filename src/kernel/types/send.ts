@@ -1,6 +1,7 @@
 import type { PawlError } from "../../base/errors.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Ref } from "../refs.ts";
+import type { Occasion } from "./delivery.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** A result that a person accepts: a late one, or one that came in time and that no state has accepted. */
@@ -31,6 +32,8 @@ export interface Send {
   readonly late?: AcceptedCallback & { readonly event: string };
   /** The origin of the move. @default a call */
   readonly source?: "call" | "timer" | "pawl";
+  /** What it belongs to: when that is over, it is refused. */
+  readonly during?: Occasion;
   /** The sender may have sent it before: its move is searched for first. */
   readonly mayBeKnown?: boolean;
 }

@@ -68,7 +68,8 @@ function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[
 /** The dead letter of a sample is decided when a lead reopens or closes the sample. */
 function letterOf({ event, from, instance, actor, reason }: Decision): LetterDecision[] {
   if (!isGivenUp(from)) return [];
-  return [{ instanceId: instance.id, status: event === "close" ? "discarded" : "requeued", actor, reason }];
+  const status = event === "close" ? "discarded" : "requeued";
+  return [{ instanceId: instance.id, about: "instance", status, actor, reason }];
 }
 
 /**

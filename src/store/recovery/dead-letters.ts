@@ -73,6 +73,8 @@ function lettersOf(rows: readonly DeadLetterRow[], whose: Part) {
 /** A failed instance continues, or is discarded: its dead letter is decided with that move. */
 export interface LetterDecision {
   readonly instanceId: string;
+  /** Letters about the instance itself, about events for a visit that has ended, or about all events for an ended run. */
+  readonly about: "instance" | "visit" | "run";
   readonly status: "requeued" | "discarded";
   readonly actor: string | null;
   readonly reason: string | null;
@@ -87,13 +89,18 @@ export function decideLetters(rows: readonly LetterDecision[]) {
       select each.id, decided.status, decided.actor, decided.reason
       from unnest(
         (select ${textArray(rows.map((row) => row.instanceId))}::text)::uuid[],
+        (select ${textArray(rows.map((row) => row.about))}::text)::text[],
         (select ${textArray(rows.map((row) => row.status))}::text)::text[],
         (select ${textArray(rows.map((row) => row.actor))}::text)::text[],
         (select ${textArray(rows.map((row) => row.reason))}::text)::text[]
-      ) as decided(instance_id, status, actor, reason)
+      ) as decided(instance_id, about, status, actor, reason)
       cross join lateral (
         select about.id from pawl.dead_letters as about
-        where about.instance_id = decided.instance_id and about.status = 'open' and about.kind = 'instance'
+        where about.instance_id = decided.instance_id and about.status = 'open' and case decided.about
+          when 'instance' then about.kind = 'instance'
+          when 'visit' then about.kind = 'effect' and about.work #>> '{delivery,letters,0,during,visit}' is not null
+          else about.kind = 'effect' and about.work #> '{delivery,letters,0,during}' is not null
+        end
         offset 0
       ) as each
       where (decided.instance_id in (select id from written)) is true

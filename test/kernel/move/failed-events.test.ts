@@ -56,12 +56,35 @@ const offer = lifecycle("offer", {
   },
 });
 
+/** An event of the same name ends the waits of two states. */
+const bid = lifecycle("bid", {
+  initial: "asked",
+  states: {
+    asked: {
+      timeout: { after: "1h", send: "expire" },
+      on: {
+        answer: "offered",
+        expire: {
+          to: "lost",
+          guard: () => {
+            if (broken.guard) throw new Error("the calendar is gone");
+            return true;
+          },
+        },
+      },
+    },
+    offered: { timeout: { after: "30d", send: "expire" }, on: { expire: "lost", accept: "won", withdraw: "asked" } },
+    won: { final: "success" },
+    lost: { final: "failure" },
+  },
+});
+
 eachStore((store) => {
   async function open() {
     broken.guard = true;
     broken.hook = true;
     const log = new KeptLog();
-    const t = await store.open({ lifecycles: [invoice, offer], logger: log });
+    const t = await store.open({ lifecycles: [invoice, offer, bid], logger: log });
     await t.db.script("create table if not exists public.charges (id uuid); truncate public.charges");
     await t.pawl.start(invoice, { key: "i" });
     return { t, log };
@@ -158,5 +181,101 @@ eachStore((store) => {
     await t.advance("1m");
     expect(await t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "offer", reason: "event_failed" }]);
     expect(await t.pawl.get(offer, "goes")).toMatchObject({ state: "accepted" });
+  });
+
+  test("the dead letter of a state's timeout is decided when its visit ends, and by whom", async () => {
+    const { t } = await open();
+    await using _ = t;
+    for (const key of ["goes on", "ends", "is discarded"]) await t.pawl.start(bid, { key });
+    await t.advance("1h");
+    await t.advance("1m");
+    expect(await t.pawl.deadLetters.list({ status: "open" })).toHaveLength(3);
+    await t.pawl.send(bid, "goes on", "answer", { actor: "ada" });
+    await t.pawl.send(bid, "ends", "answer");
+    await t.pawl.send(bid, "ends", "accept");
+    await t.pawl.send(bid, "is discarded", "discard");
+    const letters = await t.pawl.deadLetters.list({ status: "discarded" });
+    expect(letters.find(({ key }) => key === "goes on")).toMatchObject({
+      decidedBy: "ada",
+      decision: "`answer` came first",
+    });
+    expect(letters).toHaveLength(3);
+    expect(await t.pawl.deadLetters.tickets.list()).toEqual([]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("a timeout that is requeued does not end a later visit", async () => {
+    const { t } = await open();
+    await using _ = t;
+    for (const key of ["stays", "goes on", "comes back"]) await t.pawl.start(bid, { key });
+    await t.advance("1h");
+    await t.advance("1m");
+    broken.guard = false;
+    // It has been requeued, and its instance goes on before a worker delivers it.
+    for (const { id } of await t.pawl.deadLetters.list({ status: "open" })) await t.pawl.deadLetters.requeue(id);
+    await t.pawl.send(bid, "goes on", "answer");
+    await t.pawl.send(bid, "comes back", "answer");
+    await t.pawl.send(bid, "comes back", "withdraw");
+    await t.work();
+    expect(await t.pawl.get(bid, "stays")).toMatchObject({ state: "lost" });
+    expect(await t.pawl.get(bid, "goes on")).toMatchObject({ state: "offered" });
+    expect(await t.pawl.get(bid, "comes back")).toMatchObject({ state: "asked" });
+    expect((await t.pawl.history(bid, "goes on")).at(-1)).toMatchObject({
+      what: "refused",
+      detail: { refused: [{ blockers: [{ reason: "It was meant for an earlier visit of its instance." }] }] },
+    });
+    expect(await t.pawl.deadLetters.list({ status: "open" })).toEqual([]);
+  });
+
+  test("the dead letter of a delayed event outlives the visit, and is decided when the run ends or begins anew", async () => {
+    const { t } = await open();
+    await using _ = t;
+    await t.pawl.start(invoice, { key: "j" });
+    for (const key of ["i", "j"]) await t.pawl.send(invoice, key, "remind", { after: "1h" });
+    await t.advance("1h");
+    await t.advance("1m");
+    await t.pawl.send(invoice, "i", "pay"); // Enters its state anew.
+    expect(await t.pawl.deadLetters.list({ status: "open" })).toHaveLength(2);
+    broken.hook = false;
+    await t.pawl.send(invoice, "i", "charge");
+    await t.pawl.send(invoice, "j", "fail");
+    await t.pawl.send(invoice, "j", "restart");
+    expect(await t.pawl.deadLetters.list({ status: "open" })).toEqual([]);
+    expect((await t.pawl.deadLetters.list({ status: "discarded" })).map(({ decision }) => decision)).toEqual(
+      expect.arrayContaining(["`charge` came first", "`restart` came first"]),
+    );
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("of a requeued event that fails once more the last dead letter is decided with the visit, too", async () => {
+    const { t } = await open();
+    await using _ = t;
+    await t.pawl.start(bid, { key: "b" });
+    await t.advance("1h");
+    await t.advance("1m");
+    await t.pawl.deadLetters.requeue((await t.pawl.deadLetters.list())[0]!.id);
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await t.work();
+      await t.advance("1m");
+    }
+    expect(await t.pawl.deadLetters.list({ status: "open" })).toMatchObject([{ reason: "guard_failed" }]);
+    await t.pawl.send(bid, "b", "answer");
+    expect(await t.pawl.deadLetters.list({ status: "open" })).toEqual([]);
+  });
+
+  test("an event that is given up with the move that ends its visit leaves neither dead letter nor alert", async () => {
+    const { t, log } = await open();
+    await using _ = t;
+    await t.pawl.start(bid, { key: "b" });
+    await t.advance("1h");
+    await t.advance("8s");
+    const failures = (await t.pawl.history(bid, "b")).filter((one) => "what" in one && one.what === "failed");
+    expect(failures).toHaveLength(3);
+    // No maintenance: the call itself meets the last failure.
+    await t.db.script("update pawl.test_clock set now = now + interval '1 minute'");
+    expect(await t.pawl.send(bid, "b", "answer")).toMatchObject({ state: "offered" });
+    expect((await t.pawl.history(bid, "b")).filter((one) => "what" in one && one.what === "failed")).toHaveLength(4);
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 });

@@ -261,7 +261,14 @@ const verbs: readonly Verb[] = [
   {
     name: "people.addMany with a bad sample",
     call: (pawl, key, tx) =>
-      pawl.people.addMany(essays, [{ key, data: 1 }, { key: `${key}2`, data: 2, gold: { score: "no" } as never }], { tx }),
+      pawl.people.addMany(
+        essays,
+        [
+          { key, data: 1 },
+          { key: `${key}2`, data: 2, gold: { score: "no" } as never },
+        ],
+        { tx },
+      ),
     refused: "label_invalid",
     changes: async (pawl, key) =>
       (await pawl.people.sample({ queue: essays, key }).then(
