@@ -1,6 +1,6 @@
 import type { Problem } from "../../src/http/contract.ts";
 
-/** What the server refused, in its own words. */
+/** The error of the server, with its message. */
 export class Refused extends Error {
   readonly problem: Problem;
 
@@ -66,7 +66,7 @@ export function post<Answer>(path: string, body: unknown = {}, idempotencyKey?: 
   return ask("POST", apiUrl(path), body, idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey });
 }
 
-/** With `keepalive` it is carried out also when the page is gone by then. */
+/** With `keepalive` the request is completed even if the page is closed meanwhile. */
 export function put<Answer>(path: string, body: unknown = {}, options: { keepalive?: boolean } = {}): Promise<Answer> {
   return ask("PUT", apiUrl(path), body, {}, options.keepalive);
 }

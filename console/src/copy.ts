@@ -1,6 +1,6 @@
 import { tell } from "./parts/toast.tsx";
 
-/** Puts a text where it can be pasted from, and says so. */
+/** Copies a text to the clipboard, and shows a message. */
 export async function copy(text: string, what = "Copied"): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Dialog, typedIn } from "./parts/dialog.tsx";
 import { tell } from "./parts/toast.tsx";
 
-/** Opens a dialog; what is given makes it, with the way to close it. */
+/** Opens a dialog; the argument renders it, and gets a function to close it. */
 export type OpenDialog = (dialog: (close: () => void) => VNode) => void;
 
-/** A page's place for a dialog: what stands there now, and how one is opened. One may open the next: it closes only itself. */
+/** The dialog of a page, and a function to open one. A dialog may open the next: it closes only itself. */
 export function useDialog(): [dialog: VNode | null, open: OpenDialog] {
   type Make = (close: () => void) => VNode;
   const [make, setMake] = useState<Make>();
@@ -17,20 +17,20 @@ export function useDialog(): [dialog: VNode | null, open: OpenDialog] {
 export interface AskReasonProps {
   readonly title: string;
   readonly action: string;
-  /** What comes of it, in a sentence. */
+  /** The consequence, in a sentence. */
   readonly children?: ComponentChildren;
   /** It cannot be done without a reason. */
   readonly needed?: boolean;
   readonly dangerous?: boolean;
-  /** What the reason is called, such as `Comment`. */
+  /** The label of the reason, such as `Comment`. */
   readonly label?: string;
   readonly onDo: (reason: string | undefined, form: FormData) => Promise<unknown>;
-  /** What is said once it is done. */
+  /** The message after the action. */
   readonly said: string;
   readonly onClose: () => void;
 }
 
-/** Asks why, before something is done that others will want to understand. */
+/** Asks for a reason before an action that others will want to understand. */
 export function AskReason({ needed = false, label = "Reason", onDo, said, children, ...dialog }: AskReasonProps) {
   const submit = async (form: FormData) => {
     await onDo(typedIn(form, "reason"), form);

@@ -6,7 +6,7 @@ import { counts } from "./live.ts";
 /** The lifecycles of the process that answers; empty until it has. Their counts are kept up by the live stream. */
 export const lifecycles = signal<readonly LifecycleAnswer[]>([]);
 
-/** Pawl's own, which are in no list to choose from: what a page about one of their instances needs to know. */
+/** Pawl's own lifecycles, which no list offers: pages of their instances need them. */
 const internalLifecycles = signal<readonly LifecycleAnswer[]>([]);
 
 export async function findLifecycles(): Promise<void> {
@@ -20,12 +20,12 @@ export function lifecycleNamed(wanted: string | undefined): LifecycleAnswer | un
   return [...lifecycles.value, ...internalLifecycles.value].find(({ name }) => name === wanted);
 }
 
-/** Whether a lifecycle is one of Pawl's own: samples, assignments, and what crowds are asked. */
+/** Whether a lifecycle is one of Pawl's own: samples, assignments, and those of crowds. */
 export function isInternal(lifecycle: string): boolean {
   return lifecycle.startsWith("pawl_");
 }
 
-/** How many instances stand in a state: as the live stream said last, or as it was when the page was opened. */
+/** The number of instances in a state: from the live stream, otherwise from when the page was opened. */
 export function countIn(lifecycle: LifecycleAnswer, state: string): number {
   const live = counts.value.get(lifecycle.name);
   if (live !== undefined) return live.get(state) ?? 0;

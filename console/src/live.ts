@@ -2,18 +2,18 @@ import { computed, effect, signal } from "@preact/signals";
 import type { LiveCounts, LiveInstance, RateSample } from "../../src/http/contract.ts";
 import { apiUrl } from "./api.ts";
 
-/** How many instances stand in each state of each lifecycle; of a lifecycle that has none yet, nothing. */
+/** Instance counts by lifecycle and state; nothing for a lifecycle without any yet. */
 export const counts = signal<ReadonlyMap<string, ReadonlyMap<string, number>>>(new Map());
 
-/** What was started, done and failed in the last quarter of an hour, oldest first. */
+/** The instances that started, ended and failed in the last quarter of an hour, oldest first. */
 export const rates = signal<readonly RateSample[]>([]);
 
-/** Whoever looks has stopped the stream, to read what is there. */
+/** The user has paused the stream, to read. */
 export const paused = signal(false);
 
 const connected = signal(false);
 
-/** Whether what is shown is of this moment. */
+/** Whether the page is up to date. */
 export const liveness = computed(() => (paused.value ? "paused" : connected.value ? "live" : "waiting"));
 
 const hidden = signal(document.hidden);
@@ -24,7 +24,7 @@ document.addEventListener("visibilitychange", () => {
 const watched = signal<string | undefined>(undefined);
 let onMoved: ((instance: LiveInstance) => void) | undefined;
 
-/** Calls back whenever this instance has moved. A page watches one at a time; ends by what it returns. */
+/** Calls back whenever this instance has moved. A page watches one at a time; returns a function that ends that. */
 export function watchInstance(id: string, moved: (instance: LiveInstance) => void): () => void {
   watched.value = id;
   onMoved = moved;
@@ -38,7 +38,7 @@ export function watchInstance(id: string, moved: (instance: LiveInstance) => voi
 const mostSamples = 180;
 const againMs = 5_000;
 
-/** Keeps one stream open while the page is seen and not paused. Ends by what it returns. */
+/** Keeps one stream open while the page is visible and not paused. Returns a function that ends that. */
 export function goLive(): () => void {
   const retry = signal(0);
   return effect(() => {
@@ -51,7 +51,7 @@ export function goLive(): () => void {
     });
     source.addEventListener("error", () => {
       connected.value = false;
-      // A browser reconnects by itself after a cut, and not after a refusal.
+      // A browser reconnects by itself after a cut, but not after a refusal.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(() => (retry.value += 1), againMs);
     });
     hear<LiveCounts>(source, "counts", (said) => {
@@ -74,7 +74,7 @@ function hear<Said>(source: EventSource, event: string, heard: (said: Said) => v
   source.addEventListener(event, ({ data }) => heard(JSON.parse(data as string) as Said));
 }
 
-/** The counts with what has changed. */
+/** The counts with the changes. */
 function merged(
   before: ReadonlyMap<string, ReadonlyMap<string, number>>,
   said: LiveCounts,

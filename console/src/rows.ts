@@ -1,6 +1,6 @@
 import type { Query } from "./api.ts";
 
-/** What a cell holds, for sorting and for files. */
+/** The value of a cell, for sorting and for files. */
 export type Cell = string | number | boolean | null | undefined;
 
 /** Rows as a file that spreadsheets read. A text that one of them would take for a formula stays a text. */
@@ -14,7 +14,7 @@ function field(cell: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Numbers by size, texts as people order them, what is missing at the end whichever way round. */
+/** Numbers by size, texts in natural order, missing values at the end in both directions. */
 export function compare(one: Cell, other: Cell, descending: boolean): number {
   if (isMissing(one) || isMissing(other)) return Number(isMissing(one)) - Number(isMissing(other));
   const order =
@@ -28,12 +28,12 @@ function isMissing(cell: Cell): boolean {
   return cell === null || cell === undefined || cell === "";
 }
 
-/** What would ask the same in a terminal. The token is named, never shown. */
+/** The same request for a terminal. The token is a variable, never shown. */
 export function curlOf(url: string): string {
   return `curl -H "Authorization: Bearer $PAWL_TOKEN" ${quoted(url)}`;
 }
 
-/** A word for a shell: as it is where that is safe, else in quotes. */
+/** An argument for a shell: quoted unless that is safe. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,7 +2,7 @@ import { messageOf, Refused } from "./api.ts";
 import { tell } from "./parts/toast.tsx";
 import { session } from "./session.ts";
 
-/** Does something at once, and says what happened, or why not. */
+/** Runs an action, and shows a message or its error. */
 export async function act(doIt: () => Promise<unknown>, said: string): Promise<void> {
   try {
     await doIt();

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { SessionAnswer } from "../../src/http/contract.ts";
 import { get, post, Refused, remove } from "./api.ts";
 
-/** Who is signed in: undefined until it is known, null when nobody is. */
+/** The signed-in principal: undefined until it is known, null if there is none. */
 export const session = signal<SessionAnswer | null | undefined>(undefined);
 
 export async function findSession(): Promise<void> {
@@ -23,7 +23,7 @@ export async function signOut(): Promise<void> {
   session.value = null;
 }
 
-/** Whether whoever is signed in may do this; what he may not, he is not shown. */
+/** Whether the principal has this right; what is not allowed is not shown. */
 export function may(permission: SessionAnswer["may"][number]): boolean {
   return session.value?.may.includes(permission) ?? false;
 }

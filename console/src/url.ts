@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { useLocation, useSearch } from "wouter-preact";
 
-/** The filters of a page, as they stand in its address, and how they are changed: whoever gets the link sees the same. */
+/** The filters of a page, which are in its URL, and functions to change them: a shared link shows the same. */
 export function useFilters(): [
   URLSearchParams,
   (changes: Readonly<Record<string, string | readonly string[]>>) => void,

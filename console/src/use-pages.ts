@@ -8,8 +8,8 @@ export interface Paged<Row> extends Asked<readonly Row[]> {
 }
 
 /**
- * Rows by pages: `ask` is given what the last row is known by, and answers with those that follow. The first page is asked
- * for again when what it depends on changes.
+ * Loads rows page by page: `ask` gets the id of the last row, and returns the next ones. The first page is loaded again
+ * when a dependency changes.
  */
 export function usePaged<Row>(
   ask: (after: string | undefined) => Promise<readonly Row[]>,

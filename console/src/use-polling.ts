@@ -2,8 +2,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { paused } from "./live.ts";
 
 /**
- * Asks again every few seconds while the page is seen and nobody has paused it. What is there stays on the page until the
- * answer comes, so that nothing flickers.
+ * Reloads every few seconds while the page is visible and not paused. The content stays on the page until the answer
+ * comes, so that nothing flickers.
  */
 export function useFresh(again: () => Promise<void>, everyMs = 3_000): void {
   const latest = useRef(again);

@@ -5,8 +5,8 @@ const soonestMs = 2_000;
 const latestMs = 10_000;
 
 /**
- * Asks again when something has moved, at most every two seconds, and now and then in any case; never while the page is
- * paused or hidden.
+ * Reloads when something has moved, at most every two seconds, and at longer intervals in any case; never while the
+ * page is paused or hidden.
  */
 export function useRefreshed(again: () => Promise<void>): void {
   const ask = useRef(again);

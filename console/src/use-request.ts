@@ -2,17 +2,17 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf, Refused } from "./api.ts";
 import { session } from "./session.ts";
 
-/** What was asked of the server: the answer that it gave last, and what went wrong since. */
+/** A request to the server: its last answer, and its last error. */
 export interface Asked<Answer> {
   readonly answer: Answer | undefined;
   readonly error: string | undefined;
-  /** Asks again, and keeps showing what is there until the answer comes. */
+  /** Sends it again, and keeps the old answer until the new one comes. */
   readonly again: () => Promise<void>;
 }
 
 /**
- * Asks the server, and again whenever what it depends on changes. An answer that was overtaken by a later question is
- * dropped; the old one stays on the page until the new one is there.
+ * Sends a request to the server, and again whenever a dependency changes. An answer that was overtaken by a later
+ * request is dropped; the old one stays on the page until the new one is there.
  */
 export function useAsked<Answer>(ask: () => Promise<Answer>, dependsOn: readonly unknown[]): Asked<Answer> {
   const [answer, setAnswer] = useState<Answer>();

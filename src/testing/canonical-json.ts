@@ -1,4 +1,4 @@
-/** A value as JSON with the keys of objects in order, so that equal values have equal texts. Never fails. */
+/** A value as JSON with sorted keys, so that equal values have equal texts. Never fails. */
 export function canonicalJson(value: unknown): string {
   try {
     return JSON.stringify(value, (_, one: unknown) => ordered(one)) ?? String(value);

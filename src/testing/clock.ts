@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import { type Db, sql } from "../store/port/db.ts";
 
-/** Time begins here in every test, so that what is printed is the same each time. */
+/** Every test starts at this time, so that output is the same each time. */
 export const testEpochMs = Date.UTC(2030, 0, 1, 12);
 
 /** Replaces the database's clock by a row that only the test moves. */
@@ -45,7 +45,7 @@ export class TestClock implements Clock {
     return row!.found;
   }
 
-  /** The next moment at which something is due, falls ready or lapses; undefined when nothing is to come. */
+  /** The next moment at which something becomes due, becomes ready or lapses; undefined if there is none. */
   async nextMoment(): Promise<number | undefined> {
     const [row] = await this.#db.rows<{ ms: number | null }>(sql`
       select pawl.ms(least(

@@ -45,7 +45,7 @@ export class Dice {
     return new Dice(Math.floor(this.draw(label) * 0x1_0000_0000));
   }
 
-  /** Numbers in [0, 1), one after the other, for what asks `Math.random`. */
+  /** A sequence of numbers in [0, 1), to replace `Math.random`. */
   stream(label: string): () => number {
     let count = 0;
     return () => this.draw(`${label} ${count++}`);

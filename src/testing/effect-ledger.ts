@@ -3,24 +3,24 @@ import { PawlError } from "../base/errors.ts";
 /** Something that happened outside, once. */
 export interface RecordedEffect {
   readonly name: string;
-  /** The idempotency key that it was asked for with; null where none was given. */
+  /** The idempotency key of the request; null without one. */
   readonly key: string | null;
-  /** Whom or what it was about. */
+  /** The subject of the effect. */
   readonly about: string | null;
 }
 
-/** By what an effect is recognised. */
+/** The identity of an effect. */
 export interface EffectDetails {
   /** The idempotency key of the request, as in `step.idempotencyKey` or `step.keyFor("charge")`. */
   readonly key?: string | null | undefined;
-  /** Whom or what it is about, such as the id of the instance, to count by. */
+  /** The subject, such as the id of the instance, to count by. */
   readonly about?: string | null | undefined;
 }
 
-/** Called around every request for an effect, so that a process can die there, and a dead one asks for nothing. */
+/** Called around every request for an effect, so that a process can die there, and a dead one requests nothing. */
 export interface EffectObserver {
   readonly before?: () => Promise<void> | void;
-  /** `isRepeat`: it was asked for with a key that is known, and did not happen again. */
+  /** `isRepeat`: the key was known, so it did not happen again. */
   readonly after: (effect: RecordedEffect, isRepeat: boolean) => Promise<void> | void;
 }
 
@@ -48,7 +48,7 @@ export class EffectLedger {
     return this.#happened;
   }
 
-  /** How many requests came again with a key that was known, and so did nothing. */
+  /** The number of requests with a known key, which did nothing. */
   get repeats(): number {
     return this.#repeats;
   }
@@ -58,9 +58,7 @@ export class EffectLedger {
     return this.#happened.filter((one) => one.name === name && (about === undefined || one.about === about)).length;
   }
 
-  /**
-   * Lets an effect happen, once for each key, and returns what `work` returned for it. A `work` that throws has done nothing.
-   */
+  /** Performs an effect, once per key, and returns the result of `work`. A `work` that throws has done nothing. */
   async record<Result = undefined>(
     name: string,
     details: EffectDetails = {},
@@ -81,7 +79,7 @@ export class EffectLedger {
     return result as Result;
   }
 
-  /** Forgets everything. */
+  /** Clears the ledger. */
   clear(): void {
     this.#happened.length = 0;
     this.#answers.clear();
@@ -114,7 +112,7 @@ export class EffectLedger {
   }
 }
 
-/** By what a repeated request is known. */
+/** The identity of a repeated request. */
 function idOf({ name, key }: RecordedEffect): string {
   return JSON.stringify([name, key]);
 }

@@ -1,8 +1,9 @@
 import { type Db, type Statement, sql, type Tx } from "../store/port/db.ts";
 
 /**
- * The database as one process sees it that can die. After `kill` no call of that process ever settles, as if it had been
- * ended: its open transactions are rolled back, and what was committed stays. Other processes go on with the same database.
+ * The database as seen by a process that can die. After `kill` no call of that process ever settles, as if it had
+ * ended: its open transactions are rolled back, and committed data stays. Other processes continue with the same
+ * database.
  */
 export class KillableDb implements Db {
   readonly kind: Db["kind"];
@@ -29,8 +30,8 @@ export class KillableDb implements Db {
   }
 
   /**
-   * Tells stored states apart: as long as it is the same, nothing was committed. What a transaction has written so far is lost
-   * when the process dies, so it counts once the transaction has ended.
+   * Distinguishes stored states: while it is the same, nothing was committed. The writes of an open transaction are
+   * lost when the process dies, so they count once the transaction has ended.
    */
   async mark(): Promise<string> {
     if (this.#openTransactions > 0) return `transaction ${this.#ended}`;
@@ -60,7 +61,7 @@ export class KillableDb implements Db {
     return this.#whileAlive(() => this.#db.script(text));
   }
 
-  /** Only for this process: whoever made the database closes it. */
+  /** For this process only: the owner of the database closes it. */
   async close(): Promise<void> {}
 
   #mortal(tx: Tx): Tx {
@@ -70,7 +71,7 @@ export class KillableDb implements Db {
     };
   }
 
-  /** What a call answers, if there still is somebody to answer to. */
+  /** The result of a call, if the process is still alive. */
   async #whileAlive<T>(call: () => Promise<T>): Promise<T> {
     if (this.#isDead) return never();
     try {
@@ -83,7 +84,7 @@ export class KillableDb implements Db {
   }
 }
 
-/** A promise of a process that is gone. */
+/** A promise of a dead process. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }

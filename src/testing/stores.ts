@@ -21,8 +21,8 @@ const templateVariable = "PAWL_TEST_TEMPLATE";
 const snapshotVariable = "PAWL_TEST_SNAPSHOT";
 
 /**
- * Prepares what makes test databases quick, once a run: a migrated template on the PostgreSQL server, and a snapshot of a
- * migrated embedded database. Gives back how to remove both.
+ * Prepares test databases, once per run: a migrated template on the PostgreSQL server, and a snapshot of a migrated
+ * embedded database. Returns a function that removes both.
  */
 export async function prepareTestStores(options: { postgresUrl?: string } = {}): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "pawl-test-"));
@@ -67,7 +67,7 @@ interface OnServer {
   readonly pooler?: string | undefined;
 }
 
-/** A database of its own on this server, from the prepared template where there is one. */
+/** A new database on this server, from the prepared template if there is one. */
 export async function newPostgresStore(serverUrl: string, { pooler }: OnServer = {}): Promise<TestStore> {
   const template = process.env[templateVariable];
   const name = newName(template ?? "pawl_test");
@@ -84,7 +84,7 @@ export async function newPostgresStore(serverUrl: string, { pooler }: OnServer =
   };
 }
 
-/** Stores that tests gave back, by what they are. */
+/** Stores that tests have returned, by kind. */
 const idle = new Map<string, TestStore[]>();
 
 /**
@@ -121,7 +121,7 @@ async function borrow(what: string, make: () => Promise<TestStore>): Promise<Tes
   };
 }
 
-/** Emptied by who takes it, not by who gives it back: what was under way then is over now. */
+/** Emptied on the next use, not on return: what was in progress then has ended by now. */
 async function takeFrom(shelf: TestStore[]): Promise<TestStore | undefined> {
   const store = shelf.pop();
   try {
@@ -136,7 +136,7 @@ async function takeFrom(shelf: TestStore[]): Promise<TestStore | undefined> {
 /** Much longer than any statement of a test that has ended should take. */
 const patienceMs = 5_000;
 
-/** A database that whoever borrowed it can close for himself only. */
+/** A borrowed database, which its user can close without effect on others. */
 class LentDb implements Db {
   readonly kind: Db["kind"];
   readonly keepLeases?: NonNullable<Db["keepLeases"]>;
@@ -170,7 +170,7 @@ class LentDb implements Db {
     this.#closed = true;
   }
 
-  /** Whether all that was under way has come to its end; what has not by now keeps the database for itself. */
+  /** Whether all work in progress has ended; otherwise the database is not reused. */
   async isQuiet(): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<boolean>((resolve) => {
@@ -198,8 +198,8 @@ class LentDb implements Db {
 const kept = "'migrations', 'shards', 'test_clock'";
 
 /**
- * Takes everything out, past the triggers that guard the history: they are there for users, and this is a test's end. Few
- * rows are deleted faster than many tables are truncated. What the test has made outside of Pawl's schema is dropped.
+ * Deletes all data, bypassing the triggers that guard the history. A few rows are deleted faster than many tables are
+ * truncated. Objects that the test has created outside of Pawl's schema are dropped.
  */
 export async function emptyStore(db: Db): Promise<void> {
   await db.script(`

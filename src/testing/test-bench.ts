@@ -9,11 +9,11 @@ import { openTestPawl, type TestPawl, type TestPawlOptions } from "./test-pawl.t
 export interface TestProcess {
   readonly t: TestPawl;
   kill(): void;
-  /** Tells stored states apart, see `KillableDb`. */
+  /** Distinguishes stored states, see `KillableDb`. */
   mark(): Promise<string>;
 }
 
-/** One database for many runs: to make one takes longer than most runs. Each run has processes that can die. */
+/** One database for many runs: creating one takes longer than most runs. Each run has processes that can die. */
 export class TestBench {
   readonly clock: TestClock;
   readonly #store: TestStore;
@@ -33,7 +33,7 @@ export class TestBench {
     return new TestBench(store, await installTestClock(store.db), options);
   }
 
-  /** Removes what the last run left, and sets the clock to where every run begins. */
+  /** Deletes the data of the last run, and sets the clock to the start time of every run. */
   async reset(): Promise<void> {
     if (this.#isUsed) await emptyStore(this.#store.db);
     this.#isUsed = true;

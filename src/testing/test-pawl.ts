@@ -42,26 +42,35 @@ export interface TestPawlOptions {
   readonly schedules?: readonly AnySchedule[];
   /** The queues in which people label. */
   readonly queues?: readonly AnyQueue[];
-  /** The crowds that are asked, and where. */
+  /** The crowds and their marketplaces. */
   readonly crowds?: PawlOptions["crowds"];
   readonly marketplaces?: PawlOptions["marketplaces"];
   readonly breakers?: PawlOptions["breakers"];
-  /** Stand-ins for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
-  // biome-ignore lint/suspicious/noExplicitAny: a fake takes whichever step it stands in for.
+  /** Fakes for steps, by `lifecycle/state`: `{ "essay/grading": (step) => step.go("graded", { score: 7 }) }`. */
+  // biome-ignore lint/suspicious/noExplicitAny: a fake accepts the step of any state.
   readonly steps?: Readonly<Record<string, (step: any) => unknown>>;
-  /** Where it logs; nowhere unless given. */
+  /**
+   * The logger.
+   * @default none
+   */
   readonly logger?: PawlOptions["logger"];
-  /** Where messages go when the test says `t.relay()`: what `memoryBroker()` returns, or a broker of its own. */
+  /** The broker for `t.relay()`: the result of `memoryBroker()`, or one of your own. */
   readonly outbox?: RelayOptions;
-  /** Who is told when the test says `t.tellAlerts()`. */
+  /** The sinks for `t.deliverAlerts()`. */
   readonly alerts?: PawlOptions["alerts"];
-  /** What becomes of dead letters when the test says `t.keepLetters()`. */
+  /** The settings of dead letters for the test's calls. */
   readonly deadLetters?: PawlOptions["deadLetters"];
   /** How long something may wait before it is reported as stuck. */
   readonly stuckAfter?: PawlOptions["stuckAfter"];
-  /** A PostgreSQL server on which the test gets a database of its own. In memory unless given. */
+  /**
+   * A PostgreSQL server on which the test gets a database of its own.
+   * @default in memory
+   */
   readonly server?: string | undefined;
-  /** Wake-ups between processes by NOTIFY and LISTEN; off unless given. */
+  /**
+   * Notifications between processes by NOTIFY and LISTEN.
+   * @default false
+   */
   readonly notify?: boolean;
   /** A transaction pooler in front of that server, to test through it. */
   readonly pooler?: string | undefined;
@@ -137,7 +146,7 @@ export async function openTestPawl(
   });
 }
 
-/** The names of what `testPawl` takes. */
+/** The names of the options of `testPawl`. */
 export const testPawlOptionNames = [
   "lifecycles",
   "schedules",
@@ -194,7 +203,10 @@ interface Parts {
   readonly clock: TestClock;
   readonly faults: PlantedFaults;
   readonly fakes: ReadonlyMap<string, Handler>;
-  /** How long a claim holds; 30 s unless given. */
+  /**
+   * The duration of a lease.
+   * @default "30s"
+   */
   readonly leaseMs?: number;
   readonly outbox?: RelayOptions | undefined;
   readonly alerts?: readonly AlertSink[];
@@ -216,7 +228,7 @@ export class TestPawl {
     this.#parts = parts;
   }
 
-  /** The database, for a look at its tables or a statement by hand. */
+  /** The database, to read its tables or run a statement. */
   get db(): Db {
     return this.#parts.store.db;
   }
@@ -231,7 +243,7 @@ export class TestPawl {
     return this.#parts.kernel;
   }
 
-  /** The time that the database tells. */
+  /** The current time of the database. */
   now(): Date {
     return new Date(this.#parts.clock.nowMs());
   }
@@ -250,8 +262,8 @@ export class TestPawl {
   }
 
   /**
-   * Runs all work and moves the clock from one moment at which something happens to the next, until nothing is left that happens
-   * by itself, or for `within` at most. What waits for a caller or a person stays where it is.
+   * Runs all work and moves the clock from one due moment to the next, until nothing is left that happens by itself, or
+   * for `within` at most. Instances that wait for a caller or a person stay.
    */
   async settle(within: Duration = "1h"): Promise<void> {
     const { clock } = this.#parts;
@@ -260,8 +272,8 @@ export class TestPawl {
       await this.maintain();
       const ran = await this.work();
       const next = await clock.nextMoment();
-      if (ran > 0 && (next === undefined || next > endMs)) continue; // What it led to may be due at once.
-      // Work that may not begin now waits for a breaker or a rate, which no row tells of.
+      if (ran > 0 && (next === undefined || next > endMs)) continue; // Its effects may be due at once.
+      // Work that may not begin now waits for a breaker or a rate, which no row shows.
       const isHeldBack = next === undefined && (await clock.hasReadyTasks());
       const atMs = isHeldBack ? clock.nowMs() + heldBackMs : next;
       if (atMs === undefined || atMs > endMs) return;
@@ -278,19 +290,22 @@ export class TestPawl {
   }
 
   /**
-   * Raises the alerts of what is stuck and was not known to be, as maintenance does twice a minute; gives back how many. A test
-   * has no live worker, so all that is ready for longer than a minute is stuck.
+   * Raises alerts for newly stuck instances, as maintenance does twice a minute; returns how many. A test has no live
+   * worker, so every task that is ready for longer than a minute is stuck.
    */
   reportStuck(): Promise<number> {
     return reportStuck(this.#parts.kernel);
   }
 
-  /** Tells the alerts that are to be told now; gives back how many that were. */
+  /** Delivers due alerts; returns how many. */
   tellAlerts(): Promise<number> {
     return tellAlerts(this.#parts.kernel, this.#parts.alerts ?? []);
   }
 
-  /** Archives the dead letters that are too old or too many, and raises an alert when many came; tells how many went. */
+  /**
+   * Archives dead letters that are too old or too many, and raises an alert when many came; returns how many were
+   * archived.
+   */
   async keepLetters(): Promise<number> {
     const { kernel, letters = letterSettings() } = this.#parts;
     for (let archived = 0; ; ) {
@@ -300,13 +315,13 @@ export class TestPawl {
     }
   }
 
-  /** Tells `deadLetters.onTicket` of the tickets that are due now; gives back how many that were. */
+  /** Calls `deadLetters.onTicket` for due tickets; returns how many were delivered. */
   async tellTickets(): Promise<number> {
     const { kernel, letters } = this.#parts;
     return letters?.onTicket === undefined ? 0 : tellTickets(kernel, letters.onTicket);
   }
 
-  /** Deletes what has ended and outlived its `retention`, all of it; gives back how many instances that were. */
+  /** Deletes all instances past their `retention`; returns how many. */
   async prune(): Promise<number> {
     for (let removed = 0; ; ) {
       const round = await prune(this.#parts.kernel, { keepsLetters: this.#parts.letters?.archive !== undefined });
@@ -316,8 +331,8 @@ export class TestPawl {
   }
 
   /**
-   * Runs what is ready, and what becomes ready by it (joins too), until nothing is left that may run now (a lane can be
-   * paused, a rate used up); gives back how many tasks it ran.
+   * Runs ready tasks, and those that become ready by them (joins too), until none may run now (a lane can be paused, a
+   * rate used up); returns how many tasks it ran.
    */
   async work(): Promise<number> {
     const { kernel, clock, fakes, leaseMs = standardLeaseMs } = this.#parts;
@@ -348,8 +363,8 @@ export class TestPawl {
   }
 
   /**
-   * Sends what is in the outbox and may go at the present moment, until nothing is left, and removes what was sent long
-   * ago; gives back what became of each.
+   * Sends due messages of the outbox, until none is left, and deletes messages that were sent long ago; returns the
+   * outcome of each.
    */
   async relay(): Promise<{ id: string; what: MessageOutcome["what"] }[]> {
     const { kernel, outbox } = this.#parts;
@@ -469,7 +484,7 @@ export class TestWorker {
     return this.#tell({ kind: "done" });
   }
 
-  /** Runs the real handler (or its fake) and reports what it said. */
+  /** Runs the real handler (or its fake) and reports its outcome. */
   async run(): Promise<void> {
     await this.#tell(
       await run(this.#kernel, this.#task, { abort: neverAborted(), log: () => {}, fakes: this.#given.fakes }),

@@ -11,7 +11,7 @@ import { midnight } from "./times.ts";
 
 const mostKeptAlive = 60_000;
 
-/** What the desk asks of the server, all of it as one labeler. */
+/** The requests of the desk, all for one labeler. */
 export class DeskApi {
   readonly #labeler: string;
 

@@ -8,7 +8,7 @@ const told: Readonly<Record<string, string>> = {
   skipped: "It was already skipped, perhaps in another window.",
 };
 
-/** Says that what was in hand is not any more. What was entered stays on the page. */
+/** Shows that the assignment is lost. The input stays on the page. */
 export function Lost({ labeling }: { readonly labeling: Labeling }) {
   const { phase, lostAs, entered, form } = labeling;
   if (phase.value !== "lost") return null;

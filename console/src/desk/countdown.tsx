@@ -3,7 +3,7 @@ import { countdown } from "./times.ts";
 
 const soonMs = 60_000;
 
-/** What is left of the time; pressed, it begins again. */
+/** The remaining time; a click extends it. */
 export function Countdown({ labeling }: { readonly labeling: Labeling }) {
   const { leftMs, phase, queue } = labeling;
   if (leftMs.value === undefined || (phase.value !== "working" && phase.value !== "sending")) return null;

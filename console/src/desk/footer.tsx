@@ -9,7 +9,7 @@ const draftWords = {
   failed: "Could not save the draft",
 } as const;
 
-/** How it goes: what was done today, what waits, how fast. */
+/** The statistics of today: labels, open work, speed. */
 export function Footer({ labeling }: { readonly labeling: Labeling }) {
   const { queue, drafts, phase } = labeling;
   const { done, skipped, medianSeconds } = queue.value ?? { done: 0, skipped: 0, medianSeconds: null };

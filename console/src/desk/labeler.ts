@@ -4,7 +4,7 @@ import { session } from "../session.ts";
 
 const chosen = signal(read("desk.labeler"));
 
-/** As whom one works: a labeler as himself; whoever else may label says as whom, or is called by his own name. */
+/** The labeler of this desk: a labeler's own name; others who may label choose one, or use their own name. */
 export const labeler = computed(() => session.value?.labeler ?? chosen.value ?? session.value?.name ?? "");
 
 /** Whether one can choose as whom to work. */

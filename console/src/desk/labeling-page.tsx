@@ -15,7 +15,7 @@ import { Sample } from "./sample/sample.tsx";
 import { Skip } from "./skip.tsx";
 import { Top } from "./top.tsx";
 
-/** Where samples of one queue are labeled: what is to be judged at the left, the form at the right. */
+/** The page to label samples of one queue: the sample on the left, the form on the right. */
 export function Bench({ queue, labeler }: { readonly queue: string; readonly labeler: string }) {
   const labeling = useMemo(() => new Labeling(queue, labeler), [queue, labeler]);
   const press = useMemo(() => new Press(labeling, queue), [labeling]);

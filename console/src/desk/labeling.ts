@@ -12,24 +12,26 @@ import { Timing } from "./timing.ts";
 
 export type Given = Pick<DeskWorkAnswer, "assignment" | "sample" | "revises">;
 
-/** `empty`: nothing is to be had. `lost`: it is not in hand any more. `closed`: the queue is not for this labeler. */
+/**
+ * `empty`: there is no sample. `lost`: the assignment is no longer open. `closed`: the queue is not for this labeler.
+ */
 export type Phase = "loading" | "working" | "sending" | "empty" | "lost" | "closed";
 
 const lookEveryMs = 15_000;
 const lookWhileEmptyMs = 4_000;
 
-/** One labeler at work in one queue: takes what comes next, keeps what he enters, hands it in. */
+/** The work of one labeler in one queue: gets the next assignment, stores drafts, submits labels. */
 export class Labeling {
   readonly phase = signal<Phase>("loading");
   readonly desk = signal<DeskAnswer | undefined>(undefined);
   readonly given = signal<Given | undefined>(undefined);
   readonly entered = signal<Entered>(undefined);
   readonly faults = signal<readonly Fault[]>([]);
-  /** What went wrong, in words. */
+  /** The last error, as text. */
   readonly trouble = signal<string | undefined>(undefined);
   /** Why there is nothing to do. */
   readonly why = signal<string | undefined>(undefined);
-  /** How long until the deadline, and what became of what was lost. */
+  /** The time until the deadline, and the status of a lost assignment. */
   readonly leftMs = signal<number | undefined>(undefined);
   readonly lostAs = signal<string | undefined>(undefined);
   readonly drafts: Drafts;
@@ -46,7 +48,7 @@ export class Labeling {
     this.#api = new DeskApi(labeler);
     this.#finding = new Finding(this.#api, queue);
     this.queue = computed(() => this.desk.value?.queues.find(({ name }) => name === queue));
-    // Read again only when the schema is another one: the desk is asked every few seconds.
+    // Read again only if the schema changed: the desk is polled every few seconds.
     const schemaText = computed(() => JSON.stringify(this.queue.value?.labelSchema ?? {}));
     this.form = computed(() => readField(JSON.parse(schemaText.value)));
     this.drafts = new Drafts((entered, leaving) =>
@@ -56,7 +58,7 @@ export class Labeling {
     );
   }
 
-  /** Takes what lies on the desk, or what comes next, and begins it. */
+  /** Continues an open assignment, or starts the next one. */
   async begin(): Promise<void> {
     this.phase.value = "loading";
     this.#isBeginning = true;
@@ -103,7 +105,7 @@ export class Labeling {
     this.drafts.resume();
   }
 
-  /** Throws what stands in its way: the dialog that asked for a reason says it. */
+  /** Throws if it fails: the dialog that asked for a reason shows the error. */
   async skip(reason: string | undefined): Promise<void> {
     if (this.given.value === undefined) return;
     await this.drafts.hold();
@@ -116,7 +118,7 @@ export class Labeling {
     void this.#guarded(() => this.#goOn());
   }
 
-  /** Leaves what was lost. */
+  /** Closes the lost assignment. */
   goOn(): Promise<void> {
     return this.#guarded(() => this.#goOn());
   }
@@ -133,12 +135,12 @@ export class Labeling {
     this.tick();
   }
 
-  /** Somebody is there: a key was pressed, or the page touched. */
+  /** The labeler is present: a key was pressed, or the page touched. */
   touch(): void {
     this.#timing.touch();
   }
 
-  /** Every second: what is left of the time, and what is to be done about it. */
+  /** Every second: updates the remaining time, and acts on it. */
   tick(): void {
     const deadline = this.given.value?.assignment.deadline ?? null;
     const { leftMs, queue, phase } = this;
@@ -152,7 +154,7 @@ export class Labeling {
     if (document.visibilityState === "visible" && Date.now() - this.#lookedAt > everyMs) void this.look();
   }
 
-  /** Asks how things stand, and whether what is in hand still is. */
+  /** Reads the desk again, and checks that the assignment is still open. */
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -177,7 +179,7 @@ export class Labeling {
     if (this.phase.value === "working") void this.drafts.write(true);
   }
 
-  /** Something came, and somebody is there; or it could not be asked for the last time. */
+  /** A new sample came while the labeler is present; or the last request failed. */
   #shouldBegin(): boolean {
     if (this.phase.value !== "empty") return this.phase.value === "loading" && !this.#isBeginning;
     const { waiting = 0, waitsMore = false, inHand = [] } = this.queue.value ?? {};
@@ -227,7 +229,7 @@ export class Labeling {
     this.desk.value = desk;
   }
 
-  /** Does it, and tells what stood in the way. */
+  /** Runs an action, and shows its error. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -240,7 +242,7 @@ export class Labeling {
     }
   }
 
-  /** It was refused for where the assignment stands. */
+  /** It was refused because of the state of the assignment. */
   async #lose(): Promise<void> {
     this.phase.value = "working";
     await this.#guarded(() => this.#check(this.given.value!.assignment.id));

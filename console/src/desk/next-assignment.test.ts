@@ -7,7 +7,7 @@ import { Finding } from "./next-assignment.ts";
 const assignment = (id: string, status: string) => ({ id, status, revisionOf: null }) as unknown as AssignmentAnswer;
 const sample = { id: "s", key: "k", data: "text" };
 
-/** A server with these answers, and what was asked of it. */
+/** A server with these answers, and the requests that it received. */
 function asked(answers: Readonly<Record<string, unknown>>) {
   const calls: string[] = [];
   const answer = (verb: string) => (id: string) => {

@@ -8,13 +8,13 @@ type Work = Omit<DeskWorkAnswer, "now">;
 /** Something to do, begun; or why there is nothing. */
 export type Found = Work | { readonly why: string };
 
-/** Finds what a labeler is to do: what lies on his desk already, else what comes next. */
+/** Finds the next assignment of a labeler: an open one, otherwise a new one. */
 export class Finding {
   readonly #api: DeskApi;
   readonly #queue: string;
-  /** What the page is done with: what it knows of the desk may be older. */
+  /** Assignments that this page has ended: the desk that it has read may be older. */
   readonly #ended = new Set<string>();
-  /** What was fetched ahead, and during which assignment. */
+  /** The prefetched assignment, and the current one at that time. */
   #ahead: Work | undefined;
   #aheadOf: string | undefined;
   #fetching: Promise<void> | undefined;
@@ -29,17 +29,17 @@ export class Finding {
   }
 
   /**
-   * Fetches what comes after this assignment, once, where the queue lets more than one be in hand. What is handed out is
-   * reserved and expires unless it is begun, so nothing is fetched before somebody has begun to answer.
+   * Prefetches the next assignment, once, if the queue allows more than one open assignment. An assignment is reserved
+   * and expires unless it is started, so nothing is prefetched before the labeler has begun to answer.
    */
   fetchAhead(id: string, concurrency: number): void {
     if (concurrency < 2 || this.#aheadOf === id) return;
     this.#aheadOf = id;
-    // What cannot be fetched ahead is asked for when it is wanted, and says then what stands in its way.
+    // A failed prefetch is repeated when the assignment is needed, and reports its error then.
     this.#fetching = this.#fetch().catch(() => {});
   }
 
-  /** Undefined when its time was over before it could be begun. */
+  /** Undefined if it expired before it could be started. */
   async find(inHand: readonly AssignmentAnswer[]): Promise<Found | undefined> {
     await this.#fetching;
     const ahead = this.#ahead;

@@ -11,7 +11,7 @@ import { Top } from "./top.tsx";
 
 const everyMs = 15_000;
 
-/** The queues in which somebody may work. */
+/** The queues that a labeler may work on. */
 export function QueueList() {
   const { answer, error, again } = useAsked(() => new DeskApi(labeler.value).desk(), [labeler.value]);
   useEffect(() => {
@@ -71,7 +71,7 @@ function descriptionOf(schema: Readonly<Record<string, unknown>>): string | unde
   return typeof schema.description === "string" ? schema.description : undefined;
 }
 
-/** Whoever is no labeler says as whom he works. */
+/** Users who are not labelers choose one. */
 function As() {
   const change = (event: SubmitEvent) => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 import { Dialog, typedIn } from "../parts/dialog.tsx";
 import type { Labeling } from "./labeling.ts";
 
-/** Asks why somebody does not label it. */
+/** Asks for the reason of a skip. */
 export function Skip({ labeling, onClose }: { readonly labeling: Labeling; readonly onClose: () => void }) {
   const needsReason = labeling.queue.value?.skipRequiresReason ?? false;
   return (

@@ -1,4 +1,4 @@
-/** How long something took or will take, as one reads it beside work: "14 s", "2 min", "1 h 5 min". */
+/** A duration as text: "14 s", "2 min", "1 h 5 min". */
 export function lasting(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 90) return `${whole} s`;
@@ -8,7 +8,7 @@ export function lasting(seconds: number): string {
   return rest === 0 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 60)} h ${rest} min`;
 }
 
-/** What is left until a moment, as a clock that runs down: "9:05", "1:00:00". */
+/** The time until a moment, as a countdown: "9:05", "1:00:00". */
 export function countdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];

@@ -1,10 +1,10 @@
-/** Whoever touched the page within this time is there. */
+/** After an action on the page, the labeler counts as present for this time. */
 const presentMs = 60_000;
 
-/** What is known of a labeler's time: by the clock that counts, and by whether somebody is there. */
+/** The times of an assignment: by the clock of the server, and by the presence of the labeler. */
 export class Timing {
   readonly #now: () => number;
-  /** How far the clock that counts is ahead of this machine's. */
+  /** How far the clock of the server is ahead of this machine's. */
   #aheadMs = 0;
   #touchedAt: number;
   #extendedAt: number;
@@ -15,7 +15,7 @@ export class Timing {
     this.#extendedAt = now();
   }
 
-  /** What the clock that counts says at this moment. */
+  /** The current time of the server. */
   hear(moment: string): void {
     this.#aheadMs = Date.parse(moment) - this.#now();
   }
@@ -25,7 +25,7 @@ export class Timing {
     this.#touchedAt = this.#now();
   }
 
-  /** The time of what is in hand has begun, or begins again. */
+  /** The assignment has started, or was extended. */
   extended(): void {
     this.#extendedAt = this.#now();
   }
@@ -39,8 +39,8 @@ export class Timing {
   }
 
   /**
-   * What is to be done about the time that is left: look whether it is over, or let it begin again, when half of it is
-   * gone and somebody has worked since it began. Whoever went away loses it, as the queue wants.
+   * What to do about the remaining time: check whether it has ended, or extend it, when half of it has passed and the
+   * labeler has worked since it began. An absent labeler loses the assignment, as the queue defines.
    */
   due(
     leftMs: number,

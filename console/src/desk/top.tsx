@@ -7,7 +7,7 @@ import { labeler } from "./labeler.ts";
 
 const icons = { system: "system", light: "sun", dark: "moon" } as const;
 
-/** What stands above: where one is, as whom, and the way out. */
+/** The header: the page, the labeler, and the sign-out link. */
 export function Top({ queue, children }: { readonly queue?: string; readonly children?: ComponentChildren }) {
   return (
     <header class="desk-top">

@@ -49,12 +49,12 @@ export interface Operation {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  /** The rights of which one is needed; none where whoever comes is answered. */
+  /** The rights of which one is needed; empty if none is. */
   readonly rights: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body: ApiSchema | undefined;
   readonly answers: ApiSchema;
-  /** It goes on answering for as long as somebody listens. */
+  /** It keeps answering as long as the client is connected. */
   readonly isStream: boolean;
 }
 
@@ -91,12 +91,12 @@ export function findOperations(all: readonly Operation[], words: string): Map<st
   return found;
 }
 
-/** The name of what a schema refers to; undefined where it stands for itself. */
+/** The name of a referenced schema; undefined for an inline one. */
 export function nameOf(schema: ApiSchema): string | undefined {
   return schema.$ref?.split("/").at(-1);
 }
 
-/** What a schema is, also when it only refers to it. */
+/** A schema with its reference resolved. */
 export function resolved(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const name = nameOf(schema);
   return name === undefined ? schema : (document.components.schemas[name] ?? {});

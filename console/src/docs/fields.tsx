@@ -48,7 +48,7 @@ function FieldLine({ api, field }: { readonly api: ApiDocument; readonly field: 
   );
 }
 
-/** What is inside of a schema, drawn when it is opened: some hold themselves. */
+/** The fields of a nested schema, rendered when it is opened: some are recursive. */
 function Parts({ api, schema }: { readonly api: ApiDocument; readonly schema: ApiSchema }) {
   const [isOpen, setOpen] = useState(false);
   const shape = shapeIn(api, schema);
@@ -61,14 +61,14 @@ function Parts({ api, schema }: { readonly api: ApiDocument; readonly schema: Ap
   );
 }
 
-/** A text or null, say, has no parts. */
+/** A nullable text, for example, has no fields. */
 function isOnlyNullable({ anyOf, properties }: ApiSchema): boolean {
   return (
     properties === undefined && (anyOf ?? []).every((one) => one.$ref === undefined && one.properties === undefined)
   );
 }
 
-/** A schema as its fields; where it is one of several, each of them. */
+/** A schema as its fields; for a union, each of its parts. */
 export function Shape({ api, schema }: { readonly api: ApiDocument; readonly schema: ApiSchema }) {
   const shape = shapeIn(api, schema);
   if (shape === undefined) return null;

@@ -11,7 +11,7 @@ import { OperationCard } from "./operation.tsx";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 
-/** The API, drawn from its own document: what there is, what it takes and answers, and a way to try it. */
+/** The API reference, rendered from its own document: operations, arguments, answers, and a form to try them. */
 export function DocsPage() {
   const [api, setApi] = useState<ApiDocument>();
   const [trouble, setTrouble] = useState<string>();

@@ -1,6 +1,6 @@
 import { type ApiDocument, type ApiSchema, type Operation, resolved } from "./document.ts";
 
-/** What somebody has filled in: a text for each parameter, and the body as JSON. */
+/** The input of the form: a text for each parameter, and the body as JSON. */
 export interface Filled {
   readonly parameters: Readonly<Record<string, string>>;
   readonly body: string;
@@ -12,11 +12,11 @@ export interface ReadyRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** What is answered is shown as it comes. */
+  /** The answer is shown unchanged. */
   readonly isStream: boolean;
 }
 
-/** The request for what was filled in. What is left out of a path stays in its braces. */
+/** The request of an input. Parameters without a value stay in the path in braces. */
 export function requestOf(operation: Operation, filled: Filled, mountedAt: string): ReadyRequest {
   const given = (name: string) => filled.parameters[name] ?? "";
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (braces, name: string) =>
@@ -38,7 +38,7 @@ export function requestOf(operation: Operation, filled: Filled, mountedAt: strin
   return { method, url: `${mountedAt.replace(/\/$/, "")}${path}${search}`, headers, body, isStream };
 }
 
-/** What is needed and was not filled in. */
+/** Required parameters without input. */
 export function missingIn(operation: Operation, filled: Filled): string[] {
   const needed = operation.parameters.filter((one) => one.required).map((one) => one.name);
   return needed.filter((name) => (filled.parameters[name] ?? "") === "");
@@ -59,7 +59,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A body to begin with: what is needed, each as the least of its kind. Undefined where nothing is. */
+/** A minimal body with the required fields. Undefined if there are none. */
 export function bodyToBeginWith(document: ApiDocument, schema: ApiSchema | undefined): string {
   if (schema === undefined) return "";
   const { required = [], properties = {} } = resolved(document, schema);

@@ -10,7 +10,10 @@ interface Answer {
   readonly text: string;
 }
 
-/** Fills in an operation, shows it for a terminal, and sends it to this Pawl; a write only after a second look. */
+/**
+ * A form for an operation: shows the request for a terminal, and sends it to this Pawl; a write only after a
+ * confirmation.
+ */
 export function TryIt({ api, operation }: { readonly api: ApiDocument; readonly operation: Operation }) {
   const [parameters, setParameters] = useState<Readonly<Record<string, string>>>({});
   const [body, setBody] = useState(() => bodyToBeginWith(api, operation.body));

@@ -22,7 +22,7 @@ import "./operating.css";
 
 const tones = { running: "info", done: "good", aborted: "warn" } as const;
 
-/** Every decision about many, and how far it is. */
+/** All bulk operations, and their progress. */
 export function Operations() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();

@@ -14,7 +14,7 @@ import { useFresh } from "../use-polling.ts";
 import { useAsked } from "../use-request.ts";
 import "./operating.css";
 
-/** What is started at set times. */
+/** The schedules. */
 export function Schedules() {
   const [dialog, open] = useDialog();
   const { answer, error, again } = useAsked(() => get<ScheduleAnswer[]>("/schedules"), []);

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { messageOf } from "../api.ts";
 import { signIn } from "../session.ts";
 
-/** Asks for a token. Whoever runs Pawl on his own machine comes by the link that it prints. */
+/** Asks for a token. Local users sign in with the link that Pawl prints. */
 export function SignIn() {
   const [error, setError] = useState<string>();
   const wasSpent = location.search.includes("spent");

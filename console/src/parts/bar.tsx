@@ -1,5 +1,5 @@
 export interface BarProps {
-  /** What is measured, for who cannot see it. */
+  /** The accessible name. */
   readonly name: string;
   readonly value: number;
   readonly of: number;

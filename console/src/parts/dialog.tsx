@@ -5,9 +5,9 @@ import { Trouble } from "./error-message.tsx";
 
 export interface DialogProps {
   readonly title: string;
-  /** What the button says that does it. */
+  /** The label of the confirm button. */
   readonly action: string;
-  /** Does it. What it throws is shown, and the dialog stays. */
+  /** Performs the action. An error is shown, and the dialog stays open. */
   readonly onDo: (form: FormData) => Promise<void> | void;
   readonly onClose: () => void;
   readonly children?: ComponentChildren;
@@ -16,7 +16,7 @@ export interface DialogProps {
   readonly dangerous?: boolean;
 }
 
-/** Asks before something is done. Its fields are those of a form; Escape leaves without doing anything. */
+/** Asks for confirmation. Its fields are those of a form; Escape cancels. */
 export function Dialog({ title, action, onDo, onClose, children, typed, dangerous = false }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const [error, setError] = useState<string>();
@@ -67,7 +67,7 @@ export function Dialog({ title, action, onDo, onClose, children, typed, dangerou
   );
 }
 
-/** What was typed into a field of a dialog; undefined when nothing was. */
+/** The text of a field of a dialog; undefined if empty. */
 export function typedIn(form: FormData, name: string): string | undefined {
   const value = form.get(name);
   return typeof value === "string" && value.trim() !== "" ? value : undefined;

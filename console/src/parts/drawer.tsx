@@ -11,7 +11,7 @@ export interface DrawerProps {
   readonly wide?: boolean;
 }
 
-/** Tells more about one thing at the side of the page, which stays usable. Escape closes it. */
+/** Shows details at the side of the page, which stays usable. Escape closes it. */
 export function Drawer({ title, name, onClose, children, wide = false }: DrawerProps) {
   const close = useRef(onClose);
   close.current = onClose;

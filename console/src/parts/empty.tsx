@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** Stands where a list would, and says what would be in it and how it comes there. */
+/** Replaces an empty list, and says what it would contain and how to get there. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

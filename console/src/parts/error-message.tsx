@@ -1,4 +1,4 @@
-/** Says what went wrong, where the page would show what it asked for. */
+/** Shows an error in place of the content. */
 export function Trouble({ error }: { readonly error: string | undefined }) {
   if (error === undefined) return null;
   return (

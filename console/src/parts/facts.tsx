@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** What is known of one thing, name by name; what is undefined is left out. */
+/** The facts about one thing, name by name; undefined ones are left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">

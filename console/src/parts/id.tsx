@@ -10,7 +10,7 @@ export interface IdProps {
   readonly whole?: boolean;
 }
 
-/** An id that is copied by one press. Long ones are shown by their end, which tells time-ordered ids apart. */
+/** An id that is copied on click. Long ones are shown by their end, which distinguishes time-ordered ids. */
 export function Id({ id, href, whole = false }: IdProps) {
   const shown = whole || id.length <= 14 ? id : `…${id.slice(-8)}`;
   return (

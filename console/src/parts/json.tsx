@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { copy } from "../copy.ts";
 import { Icon } from "./icon.tsx";
 
-/** Any JSON, as a tree that opens where one looks, or raw. */
+/** Any JSON, as a tree that opens on demand, or raw. */
 export function JsonView({ value, name }: { readonly value: unknown; readonly name: string }) {
   const [raw, setRaw] = useState(false);
   const text = JSON.stringify(value, undefined, 2) ?? "null";

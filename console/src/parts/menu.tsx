@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 export interface MenuProps {
-  /** What is on the button. */
+  /** The content of the button. */
   readonly label: ComponentChildren;
-  /** What it is called where the button shows only a sign. */
+  /** Its name if the button shows only an icon. */
   readonly name?: string;
   readonly children: ComponentChildren;
   /** It stays open when something in it is pressed, as a list of choices does. */

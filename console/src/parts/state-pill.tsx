@@ -7,7 +7,7 @@ export interface StatePillProps {
   readonly tone?: Tone | undefined;
 }
 
-/** A state, in the colour of what it means: an end that is good or bad, a failure, or neither. */
+/** A state in the colour of its category: success, failure, or open. */
 export function StatePill({ state, outcome, tone = toneOf(state, outcome) }: StatePillProps) {
   return <span class={`pill ${tone}`}>{state}</span>;
 }

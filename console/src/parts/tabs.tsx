@@ -1,7 +1,7 @@
 import { Link, useLocation } from "wouter-preact";
 
 export interface TabsProps {
-  /** What the tabs are about. */
+  /** The accessible name of the tabs. */
   readonly name: string;
   readonly tabs: readonly { readonly id: string; readonly name: string; readonly count?: number | undefined }[];
   readonly at: string;

@@ -10,7 +10,7 @@ export interface TileProps {
   readonly tone?: "good" | "warn" | "bad" | undefined;
 }
 
-/** One number that matters, and the way to what it counts. */
+/** One important number, with a link to what it counts. */
 export function Tile({ name, value, note, href, tone }: TileProps) {
   const inside = (
     <>

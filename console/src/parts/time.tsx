@@ -1,6 +1,6 @@
 import { length, local, now, relative, timeMode, utc } from "../preferences/times.ts";
 
-/** A moment, written as the switch in the top bar says; the other ways are told on hovering. */
+/** A moment in the format of the top bar; other formats are in the tooltip. */
 export function Time({ at }: { readonly at: string | null | undefined }) {
   if (at === null || at === undefined) return <span class="quiet">–</span>;
   const ms = Date.parse(at);

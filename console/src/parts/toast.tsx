@@ -9,7 +9,7 @@ interface Toast {
 const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
-/** Says for some seconds what was done, or why it was not. */
+/** Shows a message or an error for some seconds. */
 export function tell(text: string, kind: Toast["kind"] = "done"): void {
   const id = ++last;
   toasts.value = [...toasts.value.slice(-3), { id, text, kind }];
@@ -20,7 +20,7 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Where they appear; stands once, in the shell. */
+/** The place of messages; rendered once, in the shell. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

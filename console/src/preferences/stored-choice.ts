@@ -1,6 +1,6 @@
 import { effect, type Signal, signal } from "@preact/signals";
 
-/** A choice that the browser keeps, such as dark or light. What it kept and nobody offers any more counts as none. */
+/** A choice that the browser stores, such as dark or light. A stored value that is no longer offered is ignored. */
 export function kept<Choice extends string>(name: string, choices: readonly Choice[]): Signal<Choice> {
   const found = choices.find((choice) => choice === read(name));
   const chosen = signal(found ?? choices[0]!);
@@ -8,7 +8,7 @@ export function kept<Choice extends string>(name: string, choices: readonly Choi
   return chosen;
 }
 
-/** Undefined also where a browser is told to keep nothing. */
+/** Undefined also if the browser blocks storage. */
 export function read(name: string): string | undefined {
   try {
     return localStorage.getItem(`pawl.${name}`) ?? undefined;

@@ -12,7 +12,7 @@ system.addEventListener("change", () => {
   systemIsDark.value = system.matches;
 });
 
-/** Whether the page is dark now, for what cannot be told in a style sheet. */
+/** Whether the page is dark now, for what a style sheet cannot express. */
 export const isDark = computed(() => theme.value === "dark" || (theme.value === "system" && systemIsDark.value));
 
 effect(() => {

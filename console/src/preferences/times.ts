@@ -15,7 +15,7 @@ setInterval(() => {
   if (!document.hidden) second.value = Date.now();
 }, 1_000);
 
-/** This moment, for what is written relative to it; it moves once a second, and only for who asks. */
+/** The current time, for relative times; updated once a second, only while it is used. */
 export const now = computed(() => second.value);
 
 /** Such as `3 min ago`, `in 2 h`, `just now`: the largest unit is enough. */

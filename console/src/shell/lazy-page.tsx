@@ -19,7 +19,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
       );
     }, []);
     if (Page !== undefined) return <Page {...props} />;
-    // Of a Pawl that was replaced meanwhile, the old code is gone.
+    // After an upgrade of Pawl, the old code is gone.
     return <Trouble error={failed ? "Could not load this page. Reload the console." : undefined} />;
   };
 }

@@ -14,7 +14,7 @@ const Crowds = later(async () => (await import("../pages/crowds/crowds.tsx")).Cr
 const Crowd = later(async () => (await import("../pages/crowds/crowd.tsx")).Crowd);
 const Access = later(async () => (await import("../pages/access/access.tsx")).Access);
 
-/** The pages for whoever looks after what runs. */
+/** The pages for operators. */
 export const operatingPages = [
   <Route key="dead" path="/dead" component={Dead} />,
   <Route key="group" path="/dead/:fingerprint">

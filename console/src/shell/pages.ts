@@ -24,7 +24,7 @@ const all: readonly Place[] = [
   { path: "/access", name: "Access", icon: "access", needs: "administer" },
 ];
 
-/** The pages that whoever is signed in may see. */
+/** The pages that the principal may see. */
 export function places(): readonly Place[] {
   return all.filter((place) => may(place.needs));
 }

@@ -68,7 +68,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
       />
       <div role="listbox" id="found" aria-label="Results">
         {found.map((one, place) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by the field, which keeps the focus.
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field, which keeps the focus, handles the keys.
           <div
             key={`${one.what} ${one.href}`}
             id={`found-${place}`}

@@ -10,12 +10,12 @@ import { places } from "./pages.ts";
 import { Search } from "./search.tsx";
 import { Top } from "./top.tsx";
 
-/** What stands around every page: the way to the others, the search, and who is signed in. */
+/** The frame of every page: navigation, search, and the signed-in principal. */
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const [location] = useLocation();
   const [searching, setSearching] = useState(false);
   useEffect(() => {
-    // What it would tell, the page itself tells by asking.
+    // The page itself reports errors of its requests.
     findLifecycles().catch(() => {});
     return goLive();
   }, [session.value?.name]);

@@ -11,7 +11,7 @@ import icon from "./icon.svg";
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
 const timeNames = { relative: "Ago", local: "Local", utc: "UTC" } as const;
 
-/** The bar at the top: which lifecycle, the search, and how things are shown. */
+/** The top bar: the lifecycle, the search, and display settings. */
 export function Top({ onSearch }: { readonly onSearch: () => void }) {
   return (
     <header class="top">

@@ -200,7 +200,7 @@ class CrashRuns {
     }
   }
 
-  /** What is different after a crash at a point. */
+  /** The differences after a crash at a point. */
   async #crashed(point: CrashPoint, expected: Outcome): Promise<readonly string[] | "not reached"> {
     await this.#prepare();
     const { scenario, leaseMs, repeatable } = this.#settings;

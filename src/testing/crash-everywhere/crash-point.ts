@@ -11,7 +11,7 @@ export interface CrashPoint {
   readonly visit: number;
 }
 
-/** A point as text, such as `report.before:2`; the form in which `only` takes it. */
+/** A point as text, such as `report.before:2`; the format of `only`. */
 export function crashPointName({ place, visit }: CrashPoint): string {
   return `${place}:${visit}`;
 }
@@ -67,7 +67,7 @@ export class CrashFaults extends PlantedFaults {
   }
 }
 
-/** Code of the user's has run since the visit before: it may have changed something outside, whatever is stored. */
+/** User code has run since the last visit: it may have changed something outside, whatever is stored. */
 export function comesAfterUserCode({ place }: CrashPoint): boolean {
   const after: readonly CrashPlace[] = ["run.after", "transaction.hooked", "relay.afterPublish", "relay.afterConfirm"];
   return place.startsWith("effect:") || after.includes(place);

@@ -4,17 +4,17 @@ import { type CrashPlace, type CrashPoint, describePlace } from "./crash-point.t
 export interface CrashFailure extends CrashPoint {
   /** The name for `only`, such as `report.before:2`. */
   readonly point: string;
-  /** What is different, a sentence each. */
+  /** The differences, a sentence each. */
   readonly problems: readonly string[];
 }
 
 /** What `crashEverywhere` did. */
 export interface CrashReport {
-  /** How often the scenario comes by a place at which the process can die. */
+  /** How often the scenario reaches a place at which the process can die. */
   readonly visits: number;
   /** How many crashes were run: visits between which nothing was stored and no effect happened are one. */
   readonly points: number;
-  /** Crash points that a run did not come by: the scenario is not the same each time. */
+  /** Crash points that a run did not reach: the scenario is not deterministic. */
   readonly missed: number;
   /** How often each effect happens. */
   readonly effects: Readonly<Record<string, number>>;

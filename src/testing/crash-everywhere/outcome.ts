@@ -6,7 +6,7 @@ import type { TestPawl } from "../test-pawl.ts";
 
 /** How everything is at the end of a run, in a form that can be compared. */
 export interface Outcome {
-  /** Plain JSON values, by what they are about: the name of an instance, or nothing for what a scenario says of itself. */
+  /** Plain JSON values, by subject: the name of an instance, or empty for the scenario itself. */
   readonly parts: ReadonlyMap<string, unknown>;
   /** How often each effect happened, by its name. */
   readonly effects: ReadonlyMap<string, number>;
@@ -31,12 +31,12 @@ export async function readOutcome(
   return { parts, effects: countsOf(effects) };
 }
 
-/** Stands for an id; a name may hold quotes, which a JSON text may not. */
+/** Replaces an id; a name may contain quotes, which a JSON text may not. */
 function idOf(name: string): string {
   return `<${name.replaceAll('"', "")}>`;
 }
 
-/** The same for what a scenario says of itself. */
+/** The same for the scenario's own outcome. */
 export function statedOutcome(stated: unknown, effects: EffectLedger | undefined): Outcome {
   return { parts: new Map([["", JSON.parse(canonicalJson({ stated }))]]), effects: countsOf(effects) };
 }

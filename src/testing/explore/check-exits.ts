@@ -3,7 +3,7 @@ import { declaredStates, type Exit, exitsOf } from "./exits.ts";
 import type { Findings } from "./finding.ts";
 import type { KnownTiming } from "./timings.ts";
 
-/** States that an instance may never leave. */
+/** Finds states that an instance may never leave. */
 export function checkExits(
   lifecycle: LifecycleModel,
   known: { readonly deadline: KnownTiming | undefined; readonly timeouts: ReadonlyMap<string, readonly KnownTiming[]> },
@@ -28,7 +28,7 @@ function isLeftByItself(exits: readonly Exit[], timeouts: readonly KnownTiming[]
   });
 }
 
-/** A wait that is meant to be endless needs an event that no guard can refuse. */
+/** An endless wait that is declared needs an event that no guard can refuse. */
 function checkCallers({ name }: StateModel, exits: readonly Exit[], findings: Findings): void {
   const leaving = exits.filter(({ leaves }) => leaves);
   if (leaving.some(({ isGuarded }) => !isGuarded)) return;

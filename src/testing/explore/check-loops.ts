@@ -10,8 +10,8 @@ interface Move {
 }
 
 /**
- * Ways round that the engine can go for ever: every move in them is made by a worker or the clock, and none of them is a
- * failure that counts against the budget of `recovery`. A deadline ends them all.
+ * Finds loops in which the engine can run for ever: a worker or the clock makes every move in them, and none of them is
+ * a failure that counts against the budget of `recovery`. A deadline ends them all.
  */
 export function checkLoops(lifecycle: LifecycleModel, findings: Findings): void {
   if (lifecycle.deadline !== undefined) return;

@@ -10,7 +10,7 @@ import type { KnownTiming, Samples } from "./timings.ts";
 
 /** What follows on a failure in one state. */
 export type FailureRoute =
-  /** It recovers by itself: so much later, along these states. */
+  /** It recovers by itself: after this delay, through these states. */
   | { readonly kind: "recovers"; readonly afterMs: number; readonly states: readonly string[] }
   /** It stays failed until a person acts. */
   | { readonly kind: "person"; readonly reason: string }
@@ -18,8 +18,8 @@ export type FailureRoute =
   | { readonly kind: "none" };
 
 /**
- * Asks the engine's own plan what a recovery does after a failure in each state: with guards that all hold, with guards that
- * all refuse, and with the guards as they are for each example.
+ * Plans a recovery, as the engine does, after a failure in each state: with guards that all hold, with guards that all
+ * refuse, and with the real guards for each example.
  */
 export function checkRecoveries(
   lifecycle: LifecycleModel,
@@ -54,7 +54,7 @@ function routeOf(lifecycle: LifecycleModel, { name }: StateModel): FailureRoute 
   return { kind: "recovers", afterMs, states: plan.decisions.map(({ to }) => to) };
 }
 
-/** A recovery that would come after the deadline is never made: the failure is left to a person at once. */
+/** A recovery after the deadline is never made: the failure is left to a person at once. */
 function checkTime(lifecycle: LifecycleModel, deadline: KnownTiming | undefined, findings: Findings): void {
   const { recovery, name } = lifecycle;
   if (deadline?.mostMs === undefined || recovery === undefined) return;

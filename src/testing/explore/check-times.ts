@@ -6,7 +6,7 @@ import { declaredStates, exitsOf } from "./exits.ts";
 import type { Findings } from "./finding.ts";
 import type { KnownTiming } from "./timings.ts";
 
-/** What a state spends before its step is given up. */
+/** The time that a state takes until its step has failed permanently. */
 export interface Budget {
   /** All attempts of one visit. */
   readonly attempts: number;
@@ -14,9 +14,9 @@ export interface Budget {
   readonly pausesMs: number;
 }
 
-/** Longer than this is as good as for ever. */
+/** Longer than this counts as for ever. */
 const longestBudgetMs = 365 * 86_400_000;
-/** A budget of more attempts is estimated from the first so many. */
+/** A budget of more attempts is estimated from the first ones. */
 const mostAsked = 10_000;
 
 interface Known {
@@ -91,7 +91,7 @@ function checkShortestWay(
   );
 }
 
-/** Timeouts that never fire, because something earlier has moved the instance for certain. */
+/** Finds timeouts that never fire, because something earlier always moves the instance. */
 function checkTimeouts(
   lifecycle: LifecycleModel,
   state: StateModel,

@@ -2,7 +2,7 @@ import type { LifecycleModel, StateModel } from "../../definition/model.ts";
 import { exitsOf, isBuiltIn } from "./exits.ts";
 import type { Findings } from "./finding.ts";
 
-/** What a state does with an event. */
+/** How a state handles an event. */
 export type MatrixCell =
   /** It leads to one of these states; with a guard on every edge it may also be refused. */
   | { readonly kind: "moves"; readonly to: readonly string[]; readonly isGuarded: boolean }
@@ -10,7 +10,7 @@ export type MatrixCell =
   | { readonly kind: "stays"; readonly isGuarded: boolean }
   /** The sender is refused. */
   | { readonly kind: "refused" }
-  /** The sender is refused, although the event is one that may well come here. */
+  /** The sender is refused, although the event can arrive in this state. */
   | { readonly kind: "forgotten" };
 
 /** What every open state does with every event that the definition declares. Built-in events are left out. */
@@ -22,8 +22,9 @@ export interface EventMatrix {
 }
 
 /**
- * The matrix of a definition. An event of callers is forgotten in a state that an instance can enter by itself (a timeout, a
- * step) from a state that takes it: the sender who loses that race is refused. So is one that most other states take.
+ * The matrix of a definition. An event of callers is missing in a state that an instance can enter by itself (a
+ * timeout, a step) from a state that accepts it: a sender that loses that race is refused. So is one that most other
+ * states accept.
  */
 export function eventMatrix(lifecycle: LifecycleModel, findings: Findings): EventMatrix {
   const open = [...lifecycle.states.values()].filter(({ final }) => final === undefined);
@@ -51,14 +52,14 @@ function cellOf(lifecycle: LifecycleModel, state: string, event: string, forgott
   return to.length === 0 ? { kind: "stays", isGuarded } : { kind: "moves", to, isGuarded };
 }
 
-/** By event, the states that forget it and why it may come there. */
+/** By event, the states that lack it and why it can arrive there. */
 function forgottenIn(lifecycle: LifecycleModel, open: readonly StateModel[], events: readonly string[]): Forgotten {
   const declared = open.filter(({ builtIn }) => !builtIn);
   const exits = declared.flatMap((state) => exitsOf(lifecycle, state));
   return new Map(
     events.map((event) => {
       const taking = exits.filter((exit) => exit.event === event);
-      // What no waiting state takes is the outcome of a step, and nobody else sends it.
+      // An event that no waiting state accepts is the outcome of a step, and no caller sends it.
       const takers = new Set(taking.some(({ by }) => by === "caller") ? taking.map(({ from }) => from) : []);
       const lacking = declared.filter(({ name }) => lifecycle.edgesFrom(name, event).length === 0);
       const reasons = new Map<string, string>();

@@ -12,7 +12,7 @@ export interface Exit {
   readonly to: readonly string[];
   /** Whether it leaves the state for certain: no guard can refuse it, and no edge of it stays. */
   readonly isCertain: boolean;
-  /** Whether any edge of it leaves the state or enters it anew. */
+  /** Whether any of its edges leaves the state or enters it again. */
   readonly leaves: boolean;
   /** Whether every edge of it has a guard, so that it may be refused. */
   readonly isGuarded: boolean;
@@ -49,7 +49,7 @@ function callerEvents(lifecycle: LifecycleModel, { name }: StateModel): string[]
   return lifecycle.eventsFrom(name).filter((event) => !isBuiltIn(lifecycle, event));
 }
 
-/** With what the step of a state ends: its own events, and not those that every state takes. */
+/** The outcomes of a state's step: its own events, and not the common ones. */
 function outcomesOf(lifecycle: LifecycleModel, { name }: StateModel): string[] {
   const open = [...lifecycle.states.values()].filter(({ final }) => final === undefined);
   const isEverywhere = (event: string) => open.every((state) => lifecycle.edgesFrom(state.name, event).length > 0);
@@ -91,7 +91,7 @@ export function declaredStates(lifecycle: LifecycleModel): StateModel[] {
   return [...lifecycle.states.values()].filter(({ builtIn }) => !builtIn);
 }
 
-/** Whether an instance can come from this state into `failed`, where its failures are counted. */
+/** Whether an instance can move from this state into `failed`, where its failures are counted. */
 export function canFailForGood(lifecycle: LifecycleModel, state: StateModel): boolean {
   if (!lifecycle.builtIns || state.final !== undefined) return false;
   if (lifecycle.deadline !== undefined) return true;

@@ -4,7 +4,7 @@ import type { Budget } from "./check-times.ts";
 import type { EventMatrix, MatrixCell } from "./event-matrix.ts";
 import type { Exploration, ExploredState } from "./exploration.ts";
 
-/** An exploration as a person reads it: what was found, what each state does, and which event is taken where. */
+/** An exploration as text: the findings, the states, and which event is accepted where. */
 export function explorationText(one: Omit<Exploration, "text">): string {
   const { lifecycle, version, findings } = one;
   const errors = findings.filter(({ severity }) => severity === "error").length;
@@ -51,7 +51,7 @@ function budgetText(budget: Budget | null): string {
   return `${counted(budget.attempts, "attempt")}${pauses}`;
 }
 
-/** Jitter makes odd numbers, which tell nobody anything. */
+/** Jitter makes odd numbers, which are rounded. */
 function roundedDuration(ms: number): string {
   return formatDuration(ms < 60_000 ? Math.ceil(ms / 1_000) * 1_000 : Math.ceil(ms / 60_000) * 60_000);
 }

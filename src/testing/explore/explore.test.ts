@@ -8,7 +8,7 @@ import { explore } from "./explore.ts";
 const nothing = (): void => {};
 const done = { final: "success" } as const;
 
-/** What was found, each as its code and the state that it is about. */
+/** The findings, each as its code and its state. */
 function found(given: Parameters<typeof explore>[0], options?: { data: readonly object[] }): string[] {
   return explore(given, options as never).findings.map(({ code, severity, state }) => `${severity} ${code} ${state}`);
 }

@@ -14,7 +14,7 @@ import { explorationText } from "./exploration-text.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { deadlineTiming, type Samples, timeoutTimings } from "./timings.ts";
 
-/** What a definition is explored with. */
+/** The options of an exploration. */
 export interface ExploreOptions<L extends AnyLifecycle = AnyLifecycle> {
   /**
    * Examples of an instance's data. Guards, and timeouts and deadlines that are functions, are called with each of them;
@@ -26,16 +26,16 @@ export interface ExploreOptions<L extends AnyLifecycle = AnyLifecycle> {
 }
 
 /**
- * Walks a definition state by state and reports what the engine would do with it: states that may never be left, recoveries
- * that are refused, loops that nothing ends, events that some state forgets, deadlines that cannot be met, retries that take for
- * ever. It needs no database and runs no step.
+ * Walks a definition state by state and reports what the engine would do with it: states that may never be left,
+ * recoveries that are refused, endless loops, events that some state lacks, deadlines that cannot be met, retries
+ * without an end. It needs no database and runs no step.
  *
  * ```ts
  * const { findings, text } = explore(parcel);
  * if (findings.length > 0) console.log(text);
  * ```
  *
- * @throws `option_invalid` for anything but a lifecycle, and for options or examples that do not fit it.
+ * @throws `option_invalid` for anything but a lifecycle, and for invalid options or examples.
  */
 export function explore<L extends AnyLifecycle>(lifecycle: L, options: ExploreOptions<L> = {}): Exploration {
   const model = checkedLifecycle(lifecycle);

@@ -18,11 +18,13 @@ export type FindingCode =
 /** One weakness of a definition, where it is, and what to do about it. */
 export interface Finding {
   readonly code: FindingCode;
-  /** An `error` happens to some instance by itself; a `warning` depends on a guard, on data, or on people and services. */
+  /**
+   * An `error` happens to some instance by itself; a `warning` depends on a guard, on data, or on people and services.
+   */
   readonly severity: "error" | "warning";
   /** The state that it is about; null for the lifecycle as a whole. */
   readonly state: string | null;
-  /** The event that it is about, where there is one. */
+  /** The event of the finding, if there is one. */
   readonly event: string | null;
   /** The states of a loop, in their order, the first one again at the end. Empty for other findings. */
   readonly path: readonly string[];

@@ -4,7 +4,7 @@ import { compute } from "../../base/guard.ts";
 import type { Context, LifecycleModel, StateModel, Timing } from "../../definition/model.ts";
 import type { Findings } from "./finding.ts";
 
-/** Data of instances as `explore` was given it: what functions of the definition are asked about. */
+/** Example data of instances, as passed to `explore`: the arguments for functions of the definition. */
 export type Samples = readonly Readonly<Record<string, unknown>>[];
 
 /** How long something takes. A function of the data has as many answers as there are samples. */
@@ -12,7 +12,7 @@ export interface KnownTiming {
   /** The shortest and the longest of the answers; undefined where none is known. */
   readonly leastMs: number | undefined;
   readonly mostMs: number | undefined;
-  /** Whether there may be no such moment at all: the function answered null, or was never asked. */
+  /** Whether there may be no such moment at all: the function returned null, or was never called. */
   readonly isOptional: boolean;
 }
 
@@ -56,7 +56,7 @@ function answerOf(
 
 const exampleId = "00000000-0000-7000-8000-000000000000";
 
-/** What a function of the definition is given about an example. */
+/** The argument of a function of the definition, for an example. */
 function contextOf(state: string, data: Readonly<Record<string, unknown>>): Context {
   return { data, payload: undefined, actor: null, id: exampleId, key: null, state, now: "2030-01-01T12:00:00.000Z" };
 }

@@ -1,19 +1,20 @@
 import { Dice } from "../dice.ts";
 
 /**
- * What can happen in a simulation, with how often it does, relative to the others:
+ * The kinds of acts in a simulation, each with a weight:
  *
  * - `start`: a caller starts an instance, sometimes two callers the same one at once;
- * - `send`: a caller sends an event, mostly one that the instance takes now;
+ * - `send`: a caller sends an event, mostly one that the instance accepts now;
  * - `race`: two callers send at the same time, the same event or two different ones;
- * - `callback`: an outside service brings a result or an error, sometimes twice;
+ * - `callback`: an external service sends a result or an error, sometimes twice;
  * - `work`: a worker runs all steps that are ready;
  * - `wait`: time passes: seconds, days, or until the next thing is due;
  * - `fail`, `failPermanently`: the next step throws, before it began or after it has done its work;
  * - `crash`: the process dies soon, before or after a commit, a step or an effect, and another takes over;
- * - `stall`: the worker of the next step stalls for longer than its lease, another one runs the step, then the first goes on;
+ * - `stall`: the worker of the next step stalls for longer than its lease, another one runs the step, then the first
+ * continues;
  * - `interrupt`: a caller sends an event while the next step runs;
- * - `relay`: the outbox is sent, where there is one;
+ * - `relay`: the messages of the outbox are sent, if there is one;
  * - `recover`, `restart`, `discard`: an operator does so.
  */
 export const defaultWeights = {
@@ -39,7 +40,7 @@ export type ActKind = keyof typeof defaultWeights;
 
 export const actKinds = Object.keys(defaultWeights) as ActKind[];
 
-/** One thing that happens. All that its kind leaves open is drawn from its own dice. */
+/** One act. Its other choices are drawn from dice of its own. */
 export interface Act {
   readonly kind: ActKind;
   readonly dice: number;

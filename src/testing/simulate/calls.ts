@@ -85,7 +85,7 @@ export async function generate(world: World, place: string, generator: Generator
   }
 }
 
-/** Sends an event, and says what came of it. Repeated under the same key it is the same call. */
+/** Sends an event, and returns its result as text. Repeated with the same key it is the same call. */
 export async function send(t: TestPawl, { to, event, payload }: Call, idempotencyKey: string): Promise<string> {
   const { lifecycle, id } = to;
   return answerOf(`events.${lifecycle.name}.${event}`, async () => {
@@ -94,7 +94,7 @@ export async function send(t: TestPawl, { to, event, payload }: Call, idempotenc
   });
 }
 
-/** What a caller is told, in a few words. What is a fault of a definition or of a generator ends the run. */
+/** The result of a call, in a few words. A fault of a definition or of a generator ends the run. */
 export async function answerOf(place: string, call: () => Promise<string>): Promise<string> {
   try {
     return await call();
@@ -107,7 +107,7 @@ export async function answerOf(place: string, call: () => Promise<string>): Prom
   }
 }
 
-/** Where it was refused, and what a guard said. */
+/** Where it was refused, and the reason of a guard. */
 function refusalText({ code, message, details }: PawlError): string {
   const blockers = (details.blockers ?? []) as readonly Blocker[];
   if (code !== "transition_refused" || blockers.length === 0) return `refused: ${shortened(message)}`;

@@ -9,7 +9,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** Asks the invariants, in their order; the first that is violated. */
+/** Checks the invariants in order; returns the first violation. */
 export async function violated(world: World, atRest: boolean): Promise<Violation | undefined> {
   const { settings } = world;
   const instances = Object.fromEntries(
@@ -27,7 +27,7 @@ export async function violated(world: World, atRest: boolean): Promise<Violation
   return undefined;
 }
 
-/** What an invariant has to say against the world; undefined when it holds. */
+/** The violation of an invariant in this world; undefined if it holds. */
 async function objection(world: World, invariant: string, check: () => unknown): Promise<string | undefined> {
   const what = invariant === "invariant" ? "The invariant" : `The invariant "${invariant}"`;
   let answer: unknown;
@@ -44,10 +44,10 @@ async function objection(world: World, invariant: string, check: () => unknown):
   throw new Problem(what, message);
 }
 
-/** Of more open instances the rest is not asked. */
+/** If more instances are open, the rest is not checked. */
 const mostAsked = 50;
 
-/** A step that did what its own definition does not allow: its instance stays where it is, for as long as both are as they are. */
+/** A step that violates its own definition: its instance stays where it is until one of them changes. */
 export async function refuseDefinitionFaults(world: World): Promise<void> {
   const open = world.instances.filter(({ instance }) => instance.outcome === null).slice(0, mostAsked);
   for (const { id, name, lifecycle, instance } of open) {

@@ -3,14 +3,14 @@ import { sql } from "../../store/port/db.ts";
 import { declaredStates } from "../explore/exits.ts";
 import type { TestPawl } from "../test-pawl.ts";
 
-/** How many of something a simulation came by, and which never. */
+/** How many kinds of something a simulation covered, and which it did not. */
 export interface Covered {
   readonly reached: number;
   readonly total: number;
   readonly never: readonly string[];
 }
 
-/** What a simulation came by of what the lifecycles declare. What is built in is left out. */
+/** The coverage of what the lifecycles declare, without built-in parts. */
 export interface SimulationCoverage {
   /** Such as `order/shipping`. */
   readonly states: Covered;
@@ -37,7 +37,7 @@ export function seenMoves(t: TestPawl): Promise<SeenMove[]> {
     from pawl.journal as move join pawl.instances as instance on instance.id = move.instance_id`);
 }
 
-/** Gathers what all runs came by. */
+/** Sums the coverage of all runs. */
 export class Coverage {
   readonly #lifecycles: readonly LifecycleModel[];
   readonly #unsendable: readonly string[];

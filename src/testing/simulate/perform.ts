@@ -19,7 +19,7 @@ import type { World } from "./world.ts";
 
 type Doing = (world: World, dice: Dice, act: Act) => Promise<void>;
 
-/** Does one act of a plan. What it is about is chosen among what is there at that moment. */
+/** Performs one act of a plan. Its subject is chosen among the instances that exist at that moment. */
 export async function perform(world: World, act: Act): Promise<void> {
   await doing[act.kind](world, new Dice(act.dice), act);
 }
@@ -104,7 +104,7 @@ async function sendTogether(world: World, dice: Dice, callers: number): Promise<
   world.story.tell(`${who} ${texts.join(" and ")} to ${first.to.name}.`);
 }
 
-/** An outside service brings a result, or says that it failed. */
+/** An external service sends a result or an error. */
 async function bring(
   world: World,
   { to, event, payload }: Call,

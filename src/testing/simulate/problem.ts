@@ -1,4 +1,4 @@
-/** Why a run cannot go on: one of the user's functions threw where it may not, hung, or returned nonsense. */
+/** Why a run cannot continue: a user function threw where it may not, hung, or returned an invalid value. */
 export class Problem extends Error {
   /** What to call it when runs are compared: a smaller run with another problem is not the same failure. */
   readonly about: string;
@@ -13,8 +13,8 @@ export class Problem extends Error {
 }
 
 /**
- * What one of the user's functions returns, or its promise resolves to. What it throws is thrown; one that does not settle in
- * time is a problem.
+ * The result of a user function, or of its promise. A throw is rethrown; a promise that does not settle in time is a
+ * problem.
  */
 export async function settled<Value>(
   limitMs: number,

@@ -22,7 +22,7 @@ export interface SimulationRandom {
   chance(probability: number): boolean;
 }
 
-/** What a generator draws from: the same dice and label give the same numbers. */
+/** The source of a generator: the same dice and label give the same numbers. */
 export function randomOf(dice: Dice, label: string): SimulationRandom {
   const number = dice.stream(label);
   return {

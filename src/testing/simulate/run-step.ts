@@ -9,7 +9,7 @@ import type { Mishap, World } from "./world.ts";
 
 type Handler = (step: unknown) => unknown;
 
-/** What is used of a step here. */
+/** The parts of a step that are used here. */
 interface RunningStep {
   readonly id: string;
   readonly key: string | null;
@@ -18,8 +18,8 @@ interface RunningStep {
 }
 
 /**
- * Stand-ins for the steps of all lifecycles: each calls the real step, or the user's own stand-in, and is befallen by what
- * the run has in store for it.
+ * Fakes for the steps of all lifecycles: each calls the real step, or the user's own fake, and applies the faults that
+ * the run has planned for it.
  */
 export function simulatedSteps(
   lifecycles: readonly AnyLifecycle[],
@@ -65,7 +65,7 @@ async function runStep(
   return returned;
 }
 
-/** The run is over, and so nobody waits for this step. */
+/** The run has ended, so the result is not awaited. */
 function stop(world: World, problem: Problem): Promise<never> {
   world.stop(problem);
   return never();

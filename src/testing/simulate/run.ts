@@ -23,7 +23,7 @@ interface RunFailure {
   readonly cause: unknown;
 }
 
-/** What one run came to. */
+/** The result of a run. */
 export interface Run {
   readonly plan: Plan;
   readonly failure: RunFailure | undefined;
@@ -35,10 +35,10 @@ export interface Run {
 
 /** Messages lead to further moves, and those to further messages: so often at most. */
 const mostRelays = 20;
-/** Longer than a relay that died keeps others from sending. */
+/** Longer than a dead relay keeps others from sending. */
 const relayPauseMs = 60_000;
 
-/** Runs a plan from its first act to its last, and lets everything come to rest. `enter` is told of the world of the run. */
+/** Runs a plan from its first act to its last, and lets the world come to rest. `enter` gets the world of the run. */
 export async function runPlan(
   bench: TestBench,
   settings: Settings,
@@ -99,7 +99,7 @@ async function lookAround(world: World, atRest: boolean): Promise<Violation | un
   return violated(world, atRest);
 }
 
-/** Nobody acts any more, and all that happens by itself happens. What was to go wrong still does, each thing once. */
+/** No more acts; everything that happens by itself happens. Planned faults still occur, each once. */
 async function comeToRest(world: World): Promise<void> {
   const { settings } = world;
   world.story.tell("No more acts follow; all work settles.");

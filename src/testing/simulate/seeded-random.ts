@@ -5,8 +5,7 @@ let running = 0;
 let original = Math.random;
 
 /**
- * Runs `work` with a `Math.random` of its own, by which backoffs are spread and fakes may behave. Code that runs beside it
- * keeps the real one.
+ * Runs `work` with a seeded `Math.random`, which spreads backoffs and may drive fakes. Code outside keeps the real one.
  */
 export async function withSeededRandom<Result>(random: () => number, work: () => Promise<Result>): Promise<Result> {
   if (running === 0) {

@@ -25,7 +25,7 @@ export interface Settings {
   readonly start: ReadonlyMap<string, Generator>;
   readonly events: ReadonlyMap<string, Sendable>;
   readonly callbacks: ReadonlyMap<string, Sendable>;
-  /** Events that nobody can send, because nothing makes their payload: `order/graded`. */
+  /** Events that cannot be sent, because no generator makes their payload: `order/graded`. */
   readonly unsendable: readonly string[];
   readonly invariants: ReadonlyMap<string, (world: object) => unknown>;
   readonly effects: EffectLedger;
@@ -175,7 +175,7 @@ function eventsOf(lifecycle: LifecycleModel): Set<string> {
   return new Set(lifecycle.edges.map(({ event }) => event).filter((event) => event !== acceptLate));
 }
 
-/** What callers send unless told otherwise: events that a state waits for, when they can be sent without a payload. */
+/** The default events of callers: those that a state waits for and that need no payload. */
 function withDefaults(
   lifecycles: Settings["lifecycles"],
   given: GivenSendable,

@@ -1,9 +1,9 @@
 import type { Plan } from "./act.ts";
 
 /**
- * Makes a failing plan smaller for as long as it still fails: without some of its acts, in halves and then one by one, and at
- * last with simpler acts. Each act draws from dice of its own, so what is left of a plan does what it did in the whole of it.
- * `isBad` is asked `mostTries` times at most, and not after `endAtMs` by `performance.now()`.
+ * Shrinks a failing plan as long as it still fails: without some of its acts, in halves and then one by one, and at
+ * last with simpler acts. Each act draws from dice of its own, so the rest of a plan does the same as in the complete
+ * one. `isBad` is called `mostTries` times at most, and not after `endAtMs` by `performance.now()`.
  */
 export async function shrink(
   plan: Plan,

@@ -20,8 +20,8 @@ export interface SimulateOptions<Lifecycles extends readonly AnyLifecycle[]>
   extends Omit<TestPawlOptions, "lifecycles" | "steps"> {
   readonly lifecycles: Lifecycles;
   /**
-   * What must be so after every act, and at rest: a function, or several by their names. It is violated when it throws, or
-   * returns `false` or a text that says what is wrong. It may be asynchronous.
+   * What must hold after every act, and at rest: a function, or several by name. It is violated if it throws, or
+   * returns `false` or a text with the reason. It may be asynchronous.
    */
   readonly invariant: Invariant<Lifecycles> | Readonly<Record<string, Invariant<Lifecycles>>>;
   /**
@@ -38,14 +38,14 @@ export interface SimulateOptions<Lifecycles extends readonly AnyLifecycle[]>
    */
   readonly events?: EventGenerators<Lifecycles>;
   /**
-   * Results that outside services bring with `pawl.receive`, by lifecycle and event, in the form of `events`. They come early,
-   * late and twice, and may be errors.
+   * Results that external services send with `pawl.receive`, by lifecycle and event, in the form of `events`. They come
+   * early, late and twice, and may be errors.
    *
    * @default {}
    */
   readonly callbacks?: EventGenerators<Lifecycles>;
   /**
-   * Functions that stand in for steps, by `lifecycle/state`. A fake may fail as a real step does.
+   * Fakes for steps, by `lifecycle/state`. A fake may fail as a real step does.
    *
    * @default {}
    */
@@ -65,7 +65,7 @@ export interface SimulateOptions<Lifecycles extends readonly AnyLifecycle[]>
    */
   readonly runs?: number;
   /**
-   * The seed of the first run, a whole number; each further run has the next one. One seed is one history.
+   * The seed of the first run, a whole number; each further run has the next one. The same seed gives the same history.
    *
    * @default 1
    */
@@ -77,11 +77,11 @@ export interface SimulateOptions<Lifecycles extends readonly AnyLifecycle[]>
    */
   readonly acts?: number;
   /**
-   * How often each kind of act happens, relative to the others; 0 for never. `restart` begins a new run of an instance with new
-   * idempotency keys: give it a weight if your invariant holds over restarts.
+   * The weight of each kind of act; 0 for never. `restart` begins a new run of an instance with new idempotency keys:
+   * give it a weight if your invariant holds over restarts.
    *
-   * @default { start: 3, send: 6, race: 1.5, callback: 4, work: 6, wait: 4, fail: 2.5, failPermanently: 1, crash: 3, stall: 1,
-   *   interrupt: 1.5, relay: 2, recover: 1, restart: 0, discard: 0.3 }
+   * @default { start: 3, send: 6, race: 1.5, callback: 4, work: 6, wait: 4, fail: 2.5, failPermanently: 1, crash: 3,
+   * stall: 1,   interrupt: 1.5, relay: 2, recover: 1, restart: 0, discard: 0.3 }
    */
   readonly weights?: Partial<Readonly<Record<ActKind, number>>>;
   /**
@@ -91,7 +91,7 @@ export interface SimulateOptions<Lifecycles extends readonly AnyLifecycle[]>
    */
   readonly settle?: Duration;
   /**
-   * How long a worker's lease is: so long it takes until another worker runs what a dead one held.
+   * The lease of a worker: how long it takes until another worker runs the tasks of a dead one.
    *
    * @default "30s"
    */
@@ -104,36 +104,36 @@ export interface SimulateOptions<Lifecycles extends readonly AnyLifecycle[]>
   readonly timeout?: Duration;
 }
 
-/** Asked after every act, and once more at rest. */
+/** Checked after every act, and once more at rest. */
 export type Invariant<Lifecycles extends readonly AnyLifecycle[]> = (world: SimulatedWorld<Lifecycles>) => unknown;
 
-/** What an invariant is about. */
+/** The subject of an invariant. */
 export interface SimulatedWorld<Lifecycles extends readonly AnyLifecycle[]> {
   /** All instances, oldest first, by the names of their lifecycles. */
   readonly instances: { readonly [L in Lifecycles[number] as NameOf<L>]: readonly Instance<L>[] };
   /** What happened outside. */
   readonly effects: EffectLedger;
-  /** Nothing goes wrong any more, and all that happens by itself within `settle` has happened. */
+  /** There are no more faults, and everything that happens by itself within `settle` has happened. */
   readonly atRest: boolean;
-  /** For a closer look, such as `await pawl.journal(order, { id })`. An invariant changes nothing. */
+  /** For details, such as `await pawl.journal(order, { id })`. An invariant changes nothing. */
   readonly pawl: Pawl;
 }
 
-/** What a function gets that makes the data of a start. */
+/** The argument of a function that makes the data of a start. */
 export interface StartGiven {
   readonly random: SimulationRandom;
   /** The key that the instance gets. */
   readonly key: string;
 }
 
-/** What a function gets that makes the payload of an event. */
+/** The argument of a function that makes the payload of an event. */
 export interface EventGiven<L extends AnyLifecycle> {
   readonly random: SimulationRandom;
-  /** The instance that it is sent to, as it is at that moment. */
+  /** The instance that it is sent to, at that moment. */
   readonly instance: Instance<L>;
 }
 
-// The conditions below always hold. They let the compiler know the lifecycles before it looks at the functions.
+// The conditions below always hold. They make the compiler infer the lifecycles before it checks the functions.
 
 /** Functions that make the data of starts, by the names of lifecycles. */
 export type StartGenerators<Lifecycles extends readonly AnyLifecycle[]> = Lifecycles extends readonly AnyLifecycle[]
@@ -151,7 +151,7 @@ export type EventGenerators<Lifecycles extends readonly AnyLifecycle[]> = Lifecy
     }
   : never;
 
-/** Functions that stand in for steps, by `lifecycle/state`. */
+/** Fakes for steps, by `lifecycle/state`. */
 export type FakeSteps<Lifecycles extends readonly AnyLifecycle[]> = Lifecycles extends readonly AnyLifecycle[]
   ? {
       readonly [L in Lifecycles[number] as `${NameOf<L>}/${StateOf<L>}`]?: (

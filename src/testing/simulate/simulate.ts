@@ -11,33 +11,33 @@ import type { SimulateOptions } from "./simulate-options.ts";
 import { reportOf, type SimulationReport } from "./simulation-report.ts";
 import type { World } from "./world.ts";
 
-/** A failing run is made smaller for so long at most, in real time, and by so many tries. */
+/** The limits of shrinking a failing run, in real time and in tries. */
 const shrinkLimitMs = 20_000;
 const mostTries = 150;
 
 /**
- * Runs lifecycles through random histories, on a database of their own and with a clock that jumps: callers send events in any
- * order and at the same time, steps fail, workers stall, processes die and others take over, operators recover what failed.
- * After every act, and once everything has come to rest, the invariant must hold.
+ * Runs lifecycles through random histories, on a database of their own and with a clock that jumps: callers send events
+ * in any order and at the same time, steps fail, workers stall, processes die and others take over, operators recover
+ * failures. After every act, and once everything has come to rest, the invariant must hold.
  *
  * @example
  * ```ts
  * const effects = new EffectLedger();
  * const report = await simulate({
- *   lifecycles: [parcel],
- *   start: { parcel: ({ random }) => ({ address: random.pick(["Elm 3", "Oak 7"]) }) },
- *   effects,
- *   invariant: {
- *     "a label is bought once": ({ instances }) =>
- *       instances.parcel.every(({ id }) => effects.times("label", id) <= 1),
- *   },
+ * lifecycles: [parcel],
+ * start: { parcel: ({ random }) => ({ address: random.pick(["Elm 3", "Oak 7"]) }) },
+ * effects,
+ * invariant: {
+ * "a label is bought once": ({ instances }) =>
+ * instances.parcel.every(({ id }) => effects.times("label", id) <= 1),
+ * },
  * });
  * console.log(report.text);
  * ```
  *
- * @throws `simulation_failed` with the story of a run in which the invariant is violated, or one of your functions threw, hung or
- * returned nonsense: made as short as 150 tries within 20 seconds can make it, with the seed that repeats it. Its `details` are the
- * report. `option_invalid` for options that do not fit.
+ * @throws `simulation_failed` with the story of a run in which the invariant is violated, or one of your functions
+ * threw, hung or returned an invalid value: shrunk by up to 150 tries within 20 seconds, with the seed that repeats it.
+ * Its `details` are the report. `option_invalid` for invalid options.
  */
 export async function simulate<const Lifecycles extends readonly AnyLifecycle[]>(
   options: SimulateOptions<Lifecycles>,
@@ -85,7 +85,7 @@ async function smallestOf(first: Run, run: (plan: Run["plan"]) => Promise<Run>):
     if (isSame) smallest = smaller;
     return isSame;
   };
-  // What comes after the act that failed was not done.
+  // Acts after the failing one were not performed.
   const done = { ...first.plan, acts: first.plan.acts.slice(0, first.acts) };
   await shrink(done, isBad, { mostTries, endAtMs: performance.now() + shrinkLimitMs });
   return smallest;

@@ -7,7 +7,7 @@ import { never } from "../killable-db.ts";
 import type { TestBench } from "../test-bench.ts";
 import type { TestPawl } from "../test-pawl.ts";
 
-/** When a process is to die: at the n-th place that it comes by, or after the next effect. */
+/** When a process is to die: at the n-th place that it reaches, or after the next effect. */
 export type Doom = { readonly at: "effect" } | { readonly at: "any"; readonly visits: number };
 
 /** The process on whose behalf code runs. */
@@ -64,12 +64,12 @@ export class SimulatedProcess {
     return new SimulatedProcess(process.t, faults, () => process.kill());
   }
 
-  /** It is to die soon. */
+  /** Plans its death. */
   condemn(doom: Doom): void {
     this.#faults.condemn(doom, this.#kill);
   }
 
-  /** What this process does, or where it died of it. */
+  /** The result of this process, or the place at which it died. */
   run<Result>(
     work: (t: TestPawl) => Promise<Result>,
   ): Promise<{ readonly result: Result } | { readonly died: CrashPlace }> {
@@ -77,7 +77,7 @@ export class SimulatedProcess {
     return Promise.race([working, this.#faults.died.then((died) => ({ died }))]);
   }
 
-  /** A look that counts as no visit of any place. */
+  /** A read that does not count as a visit of a place. */
   async look<Result>(work: (t: TestPawl) => Promise<Result>): Promise<Result> {
     const { doom } = this.#faults;
     this.#faults.doom = undefined;
@@ -94,7 +94,7 @@ export class SimulatedProcess {
   }
 }
 
-/** Around every effect: a process that is dead asks for nothing, and one that is to die may do so right after it. */
+/** Around every effect: a dead process requests nothing, and one with a planned death may die right after it. */
 export function mortalEffects(tell: (effect: RecordedEffect, isRepeat: boolean) => void): EffectObserver {
   return {
     before: async () => {

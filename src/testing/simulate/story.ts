@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import type { NamedInstance } from "../instances.ts";
 
-/** What is known of an instance that may not have been seen so far. */
+/** The known data of an instance, which may not have been seen so far. */
 interface Unnamed {
   readonly id: string;
   readonly lifecycle: string;

@@ -11,7 +11,7 @@ import type { Settings } from "./settings.ts";
 import { type Doom, SimulatedProcess } from "./simulated-process.ts";
 import { Story } from "./story.ts";
 
-/** What is to happen to a step, before it begins or after it has done its work. */
+/** A planned fault of a step, before it begins or after it has done its work. */
 export interface Mishap {
   readonly kind: "fail" | "failPermanently" | "stall" | "interrupt";
   readonly when: "before" | "after";
@@ -45,7 +45,7 @@ export class World {
     this.#broken = new Promise((_, reject) => {
       this.#break = reject;
     });
-    this.#broken.catch(() => {}); // A run without a problem never asks for it.
+    this.#broken.catch(() => {}); // Created on demand: a run without a problem never needs it.
   }
 
   /** As they were after the last act, oldest first. */
@@ -61,7 +61,7 @@ export class World {
     this.#process?.end();
   }
 
-  /** What the process does; undefined when it died of it. Then another one takes over. */
+  /** The result of the process; undefined if it died. Then another one takes over. */
   async attempt<Result>(work: (t: TestPawl) => Promise<Result>): Promise<{ readonly result: Result } | undefined> {
     const limitMs = limitsPerAct * this.settings.timeoutMs;
     const what = "An act of the simulation, with the steps that ran during it,";
@@ -72,7 +72,7 @@ export class World {
     return undefined;
   }
 
-  /** A call by somebody who repeats it when there was no answer. */
+  /** A call by a caller that retries when there was no answer. */
   async call<Result>(work: (t: TestPawl) => Promise<Result>): Promise<Result> {
     for (;;) {
       const done = await this.attempt(work);
@@ -81,7 +81,7 @@ export class World {
     }
   }
 
-  /** A look at what is there, which nothing happens to. */
+  /** A read without faults. */
   look<Result>(work: (t: TestPawl) => Promise<Result>): Promise<Result> {
     return this.#running.look(work);
   }
@@ -101,26 +101,26 @@ export class World {
     return at < 0 ? undefined : this.#mishaps.splice(at, 1)[0];
   }
 
-  /** The run cannot go on, wherever that was found out. */
+  /** The run cannot continue, wherever that was detected. */
   stop(problem: Problem): void {
     this.#break(problem);
   }
 
-  /** Another process, beside the one that is at work, which does something and ends. */
+  /** Another process, in parallel to the current one, which does something and ends. */
   async beside(work: (t: TestPawl) => Promise<void>): Promise<void> {
     const other = await this.#newProcess();
     await other.run(work);
     other.end();
   }
 
-  /** When something happens by itself; undefined when nothing will. */
+  /** When something happens by itself; undefined if nothing will. */
   async nextMomentMs(): Promise<number | undefined> {
     const { clock } = this.#bench;
     const next = await clock.nextMoment();
     return next === undefined ? undefined : next - clock.nowMs();
   }
 
-  /** Reads all instances, and tells which of them moved. */
+  /** Reads all instances, and returns which of them moved. */
   async see(): Promise<void> {
     const lifecycles = [...this.settings.lifecycles.values()] as AnyLifecycle[];
     const seen = await this.look((t) => instancesOf(t.pawl, lifecycles));

@@ -4,7 +4,7 @@ import { Drafts } from "./drafts.ts";
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** A server that keeps drafts, and fails when told so. */
+/** A server that stores drafts, and fails on demand. */
 function server() {
   const kept: unknown[] = [];
   const state = { fails: false };

@@ -3,17 +3,17 @@ import type { Entered } from "./form-values.ts";
 
 const everyMs = 2_000;
 
-/** Keeps what is entered on the server, at most two seconds behind, one after the other so that the last one stays. */
+/** Stores the input on the server, at most two seconds late, one request at a time so that the last one wins. */
 export class Drafts {
-  /** Whether the server has what is on the page. */
+  /** Whether the server has the current input. */
   readonly state = signal<"none" | "waiting" | "kept" | "failed">("none");
   readonly #keep: (entered: Entered, leaving: boolean) => Promise<unknown>;
-  /** What the server does not have yet. */
+  /** The input that the server does not have yet. */
   #behind: { readonly entered: Entered } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #underWay: Promise<void> = Promise.resolve();
 
-  /** `keep` is told when the page is being left, and its request must outlive it. */
+  /** `keep` gets `leaving` when the page is being closed, and its request must outlive it. */
   constructor(keep: (entered: Entered, leaving: boolean) => Promise<unknown>) {
     this.#keep = keep;
   }
@@ -23,13 +23,13 @@ export class Drafts {
     this.resume();
   }
 
-  /** Writes what was not written yet. */
+  /** Stores the pending input. */
   write(leaving = false): Promise<void> {
     this.#stop();
     const behind = this.#behind;
     if (behind === undefined) return this.#underWay;
     this.#behind = undefined;
-    // Whoever leaves cannot wait for what is under way.
+    // A page that is being closed cannot wait for a request in progress.
     this.#underWay = leaving ? this.#write(behind, true) : this.#underWay.then(() => this.#write(behind, false));
     return this.#underWay;
   }
@@ -40,14 +40,14 @@ export class Drafts {
     return this.#underWay;
   }
 
-  /** Goes on after `hold`, if there is something to be written. */
+  /** Continues after `hold`, if there is input to store. */
   resume(): void {
     if (this.#behind === undefined) return;
     this.state.value = "waiting";
     this.#timer ??= setTimeout(() => void this.write(), everyMs);
   }
 
-  /** Something else is in hand, with or without a draft that the server has. */
+  /** Another assignment is open, with or without a draft on the server. */
   reset(isKept: boolean): void {
     this.#stop();
     this.#behind = undefined;
@@ -59,7 +59,7 @@ export class Drafts {
       await this.#keep(behind.entered, leaving);
       if (this.#behind === undefined) this.state.value = "kept";
     } catch {
-      // The next change tries again, and what was entered is still on the page.
+      // The next change retries, and the input is still on the page.
       this.#behind ??= behind;
       this.state.value = "failed";
     }

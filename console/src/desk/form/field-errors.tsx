@@ -4,13 +4,13 @@ import type { Option } from "./fields.ts";
 import { at, type Fault, hasSomething, type Path, pointerOf } from "./form-values.ts";
 import { chosen } from "./groups.ts";
 
-/** What a field needs of the form around it. */
+/** The part of the form that a field needs. */
 export interface FormAround {
   readonly labeling: Labeling;
   readonly press: Press;
 }
 
-/** What is wrong at one place; empty where nothing is, so that a reader knows where to listen. */
+/** The errors of one field; empty without any, so that screen readers know the element. */
 export function Faults({ labeling, path }: { readonly labeling: Labeling; readonly path: Path }) {
   const pointer = pointerOf(path);
   const own = pointer === "" ? [] : labeling.faults.value.filter((fault) => fault.path === pointer);
@@ -26,7 +26,7 @@ export function isWrong({ faults }: Labeling, path: Path): boolean {
   return pointer !== "" && faults.value.some((fault) => fault.path === pointer);
 }
 
-/** What schemas say of a place where nothing was entered; a library's own words for it are for programmers. */
+/** The message for an empty field; the library's own message is for programmers. */
 const missing = ["required", "type", "enum", "minLength", "minItems", "invalid_type", "invalid_value", "too_small"];
 
 function wordsFor({ message, code }: Fault, isFilled: boolean): string {

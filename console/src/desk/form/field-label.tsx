@@ -11,7 +11,7 @@ export interface FieldProps<Shown extends Field = Field> {
   readonly around: FormAround;
 }
 
-/** What a field is called, and whether it may be left empty. */
+/** The name of a field, and whether it is optional. */
 export function Named({ field, name, required }: Pick<FieldProps, "field" | "name" | "required">) {
   return (
     <>

@@ -48,7 +48,7 @@ function toldOf({ path, around }: FieldProps) {
   };
 }
 
-/** The text is its own while it is typed: "1." is on its way to 1.5. */
+/** The text is kept separately while it is typed: "1." may become 1.5. */
 function NumberField(props: FieldProps<FieldOf<"number">>) {
   const { field, path, around } = props;
   const before = valueAt(around.labeling, path);
@@ -147,7 +147,7 @@ function GroupField({ field, path, name, required, around }: FieldProps<FieldOf<
 }
 
 function ListField({ field, path, name, required, around }: FieldProps<FieldOf<"list">>) {
-  // Items have no names of their own: after one was removed, the others are drawn anew.
+  // Items have no keys of their own: after one was removed, the others are rendered again.
   const [removed, setRemoved] = useState(0);
   const value = valueAt(around.labeling, path);
   const items: readonly unknown[] = Array.isArray(value) ? value : [];

@@ -4,7 +4,7 @@ import { type Field, type FieldOf, readField, wordsOf } from "./fields.ts";
 
 const form = (schema: z.ZodType) => readField(z.toJSONSchema(schema, { io: "input" }));
 
-/** The kinds of a form, as one would say them aloud. */
+/** The kinds of a form, as readable text. */
 function kinds(field: Field): unknown {
   if (field.kind === "group") return Object.fromEntries(field.entries.map((one) => [one.name, kinds(one.field)]));
   if (field.kind === "list") return [kinds(field.item)];

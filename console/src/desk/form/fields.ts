@@ -1,7 +1,7 @@
-/** A JSON Schema, as far as the form looks into it. */
+/** A JSON Schema, as far as the form reads it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** One of the answers between which somebody chooses. */
+/** One of the options to choose from. */
 export interface Option {
   readonly value: unknown;
   readonly title: string;
@@ -11,13 +11,13 @@ export interface Option {
 interface Told {
   readonly title: string | undefined;
   readonly description: string | undefined;
-  /** What it is before anybody has entered anything. */
+  /** Its value before any input. */
   readonly initial: unknown;
-  /** Where nothing is entered, null is meant. */
+  /** An empty field means null. */
   readonly nullable: boolean;
 }
 
-/** A place of the form: what is shown for a part of the label's schema. */
+/** A field of the form: the input for a part of the label's schema. */
 export type Field = Told &
   (
     | { readonly kind: "choice"; readonly options: readonly Option[]; readonly look: "rows" | "scale" | "list" }
@@ -26,7 +26,7 @@ export type Field = Told &
     | { readonly kind: "text"; readonly long: boolean; readonly most?: number; readonly format?: string }
     | { readonly kind: "list"; readonly item: Field; readonly least: number; readonly most: number }
     | { readonly kind: "group"; readonly entries: readonly Entry[] }
-    /** What the form has no field for: JSON, which the server looks at. */
+    /** A part without a field of its own: JSON, which the server validates. */
     | { readonly kind: "json"; readonly schema: Schema }
   );
 
@@ -42,10 +42,10 @@ interface Entry {
 const mostRows = 15;
 const mostOnScale = 11;
 const longText = 120;
-/** Keywords that say more than a field can show. */
+/** Keywords that no field can represent. */
 const beyond = ["allOf", "not", "if", "patternProperties", "prefixItems", "dependentSchemas", "contains"];
 
-/** The form of a label's schema. Whatever the form cannot show becomes a field for JSON, and only that part of it. */
+/** The form of a label's schema. Only parts that the form cannot represent become JSON fields. */
 export function readField(schema: unknown, root: unknown = schema, depth = 0): Field {
   const found = resolved(schema, root);
   if (found === undefined || depth > 12) return jsonField(isSchema(schema) ? schema : {});
@@ -107,7 +107,7 @@ function numberOf(schema: Schema, told: Told): Field {
   };
 }
 
-/** What a library writes where it has no bound is none. */
+/** A limit such as "any safe integer", which libraries generate, is ignored. */
 function bound(inclusive: unknown, exclusive: unknown, step: number): number | undefined {
   const given =
     typeof inclusive === "number" ? inclusive : typeof exclusive === "number" ? exclusive + step : undefined;
@@ -143,7 +143,7 @@ function arrayOf(schema: Schema, root: unknown, depth: number, told: Told): Fiel
 
 function groupOf(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
   const { properties, required, additionalProperties } = schema;
-  // An object whose keys the labeler would have to name himself.
+  // An object whose keys the labeler would have to enter.
   if (!isSchema(properties) || isSchema(additionalProperties)) return undefined;
   const needed = Array.isArray(required) ? required : [];
   const entries = Object.entries(properties).map(([name, part]) => ({
@@ -171,7 +171,7 @@ function option(value: unknown, told: Schema): Option {
   return { value, title: title ?? (value === null ? "None" : wordsOf(String(value))), description };
 }
 
-/** A part that may be null is that part; that it was left empty says null. */
+/** A nullable part is that part; an empty field means null. */
 function withoutNull(schema: Schema, root: unknown): { schema: Schema; nullable: boolean } {
   if (Array.isArray(schema.type)) {
     const types = schema.type.filter((type) => type !== "null");

@@ -1,8 +1,8 @@
 import { type Field, isSchema } from "./fields.ts";
 
 /**
- * What somebody has entered into a field: the value of a choice, the text of a field for texts or JSON, a list, or an
- * object of such; undefined where nothing is. It is kept as the draft.
+ * The input of a field: the value of a choice, the text of a text or JSON field, a list, or an object of these;
+ * undefined if empty. Stored as the draft.
  */
 export type Entered = unknown;
 
@@ -13,11 +13,11 @@ export interface Fault {
   /** A JSON Pointer. */
   readonly path: string;
   readonly message: string;
-  /** What kind of fault, as the server tells it. */
+  /** The code of the fault, from the server. */
   readonly code?: string;
 }
 
-/** What a field holds before anybody has entered anything. */
+/** The value of a field before any input. */
 export function blank(field: Field): Entered {
   if (field.initial !== undefined) return fromLabel(field, field.initial);
   if (field.kind === "group") return Object.fromEntries(field.entries.map((one) => [one.name, blank(one.field)]));
@@ -25,7 +25,7 @@ export function blank(field: Field): Entered {
   return undefined;
 }
 
-/** A label as it would have been entered: where an earlier one is to be corrected. */
+/** The input that would produce a label: to correct an earlier one. */
 export function fromLabel(field: Field, label: unknown): Entered {
   return fitted(field, label, (value) => (value === undefined ? undefined : JSON.stringify(value, undefined, 2)));
 }
@@ -35,7 +35,7 @@ export function fromDraft(field: Field, draft: unknown): Entered {
   return fitted(field, draft, (value) => (typeof value === "string" ? value : undefined));
 }
 
-/** What the form holds at first: the draft, the label that is to be corrected, or nothing. */
+/** The initial input: the draft, the label to correct, or nothing. */
 export function beginning(
   field: Field,
   draft: { readonly value: unknown } | null,
@@ -68,7 +68,7 @@ function fitted(field: Field, value: unknown, asJson: (value: unknown) => string
   }
 }
 
-/** The label that was entered, and what can be seen to be wrong with it here; all else the server says. */
+/** The label of an input, and the faults that can be found here; the server finds the others. */
 export function labelOf(
   field: Field,
   entered: Entered,
@@ -111,7 +111,7 @@ type Entries = Extract<Field, { kind: "group" }>["entries"];
 
 function groupOf(entries: Entries, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
   const parts = isSchema(entered) ? entered : {};
-  // What could be left out and was left alone needs nothing, whatever is required within it.
+  // An optional part without input requires nothing, whatever is required within it.
   if (!required && !Object.values(parts).some(hasSomething)) return undefined;
   const made = entries.flatMap(({ name, field, required: needed }) => {
     const value = labelAt(field, parts[name], needed, [...path, name], faults);
@@ -131,7 +131,7 @@ function parsed(entered: Entered, path: Path, faults: Fault[]): unknown {
   }
 }
 
-/** Whether anybody has entered anything. */
+/** Whether there is any input. */
 export function hasSomething(entered: Entered): boolean {
   if (entered === undefined || entered === null || entered === "") return false;
   if (typeof entered === "object") return Object.values(entered).some(hasSomething);
@@ -144,7 +144,7 @@ export function at(entered: Entered, path: Path): Entered {
   return found;
 }
 
-/** The same with another value at this place; all else is kept as it is. */
+/** The same input with another value at this path. */
 export function put(entered: Entered, path: Path, value: Entered): Entered {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -157,7 +157,7 @@ export function put(entered: Entered, path: Path, value: Entered): Entered {
   return { ...parts, [step]: put(parts[step], rest, value) };
 }
 
-/** A place as the server tells it. */
+/** A path in the form of the server. */
 export function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -15,7 +15,7 @@ export function Form({ labeling, press, onSkip }: FormProps) {
   const { form, faults, trouble, phase } = labeling;
   const box = useRef<HTMLFormElement>(null);
   useLayoutEffect(() => press.focusFirst(), []);
-  // The first place that is wrong is where one goes on.
+  // Focuses the first field with an error.
   useEffect(() => {
     const input = box.current?.querySelector<HTMLElement>("[aria-invalid=true], .wrong input, .wrong textarea");
     if (faults.value.length > 0) input?.focus();
@@ -43,7 +43,7 @@ export function Form({ labeling, press, onSkip }: FormProps) {
   );
 }
 
-/** What is wrong with the label as a whole, or at a place that the form does not show. */
+/** Errors of the label as a whole, or of parts that the form does not show. */
 function Unplaced({ labeling }: { readonly labeling: Labeling }) {
   const { faults } = labeling;
   if (faults.value.length === 0) return null;

@@ -11,7 +11,7 @@ export interface Group {
   readonly optional: boolean;
 }
 
-/** The questions of a form in their order, as far as they are shown. */
+/** The questions of a form in order, as far as they are visible. */
 export function groupsIn(field: Field, entered: Entered, path: Path = [], optional = false): Group[] {
   switch (field.kind) {
     case "choice":
@@ -42,7 +42,7 @@ export function digitOf(options: readonly Option[], index: number): number | und
   return digit <= 9 ? digit : undefined;
 }
 
-/** What is entered after a digit was pressed for a question; undefined when none of its options has it. */
+/** The input after a digit was pressed for a question; undefined if no option has that digit. */
 export function pressed(group: Group, digit: number, entered: Entered): Entered {
   const index = group.options.findIndex((_, each) => digitOf(group.options, each) === digit);
   return index === -1 ? undefined : chosen(group, group.options[index]!, entered);

@@ -5,7 +5,7 @@ import { after, type Group, groupsIn, pressed } from "../form/groups.ts";
 import type { Labeling } from "../labeling.ts";
 import { type Bound, boundTo, digitIn, type Keys, readKeys, rebound, usualKeys } from "./keys.ts";
 
-/** The id in the page of what belongs to a place of the form. */
+/** The id in the page of an element of a field. */
 export function idAt(pointer: string, what = "field"): string {
   return `${what}${pointer.replaceAll(/[^\w/-]/g, (one) => `.${one.codePointAt(0)!.toString(16)}.`)}`;
 }
@@ -15,7 +15,7 @@ export class Press {
   readonly keys = signal<Keys>(readKeys(read("desk.keys")));
   /** The question that digits answer at present, as a JSON Pointer. */
   readonly active = signal<string | undefined>(undefined);
-  /** Whether the instructions are open: until somebody has closed those of this queue. */
+  /** Whether the instructions are open: until the labeler has closed those of this queue. */
   readonly instructions: Signal<boolean>;
   readonly #labeling: Labeling;
 
@@ -34,7 +34,7 @@ export class Press {
     this.#keep(usualKeys);
   }
 
-  /** Does what a key says; gives back which dialog it asks for. */
+  /** Performs the action of a key; returns the dialog to open. */
   key(event: KeyboardEvent): "help" | "skip" | undefined {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]") !== null)
       return undefined;
@@ -69,7 +69,7 @@ export class Press {
     const { phase } = this.#labeling;
     event.preventDefault();
     if (phase.value === "empty") void this.#labeling.begin();
-    // What was lost is handed in late by a button that says so, and not by a key that was on its way.
+    // A lost assignment is submitted late by a button only, not by a key that was pressed a moment before.
     else if (phase.value === "working" && !event.repeat) void this.#labeling.submit();
   }
 
@@ -80,7 +80,7 @@ export class Press {
     const entered = pressed(group, digit, this.#labeling.entered.value);
     if (entered === undefined) return;
     this.#labeling.setAll(entered);
-    // Where several can hold, more digits may come.
+    // With several options, more digits may follow.
     const next = group.many ? group : (after(groups, group.path) ?? group);
     this.active.value = pointerOf(next.path);
     focusIn(fieldsetOf(next));
@@ -92,7 +92,7 @@ export class Press {
   }
 }
 
-/** A key that a field, a button or a list takes for itself is not for the page. */
+/** A key that a field, a button or a list handles is not for the page. */
 function reaches(target: HTMLElement, key: string): boolean {
   if (target instanceof HTMLTextAreaElement || target.isContentEditable) return false;
   if (target instanceof HTMLInputElement && target.type !== "radio" && target.type !== "checkbox")
@@ -105,7 +105,7 @@ function fieldsetOf({ path }: Group): Element | null {
   return document.getElementById(idAt(pointerOf(path)));
 }
 
-/** The page does not scroll away from what is to be judged. */
+/** Keeps the page from scrolling away from the sample. */
 function focusIn(place: Element | null): void {
   const inputs = place?.querySelectorAll<HTMLElement>("input, textarea, select");
   const checked = [...(inputs ?? [])].find((input) => input instanceof HTMLInputElement && input.checked);

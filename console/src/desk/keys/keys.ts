@@ -1,4 +1,4 @@
-/** What a key does at the desk. */
+/** The actions of keys at the desk. */
 export const actions = {
   submit: "Submit, and get the next sample",
   skip: "Skip, with a reason",
@@ -16,7 +16,7 @@ export type Keys = Readonly<Record<Bound, string>>;
 const names = Object.keys(actions) as Action[];
 const first: Readonly<Record<Action, string>> = { submit: "Enter", skip: "s", instructions: "i", help: "?" };
 
-/** As it is until somebody changes it. */
+/** The default keys. */
 export const usualKeys = {
   ...first,
   ...Object.fromEntries(digits.map((digit) => [`choose ${digit}`, String(digit)])),
@@ -24,7 +24,7 @@ export const usualKeys = {
 
 export const allBound = [...names, ...digits.map((digit) => `choose ${digit}` as const)] satisfies Bound[];
 
-/** Keys with which a page is walked through, or which never come alone. */
+/** Keys that browsers use for navigation, or modifiers. */
 const taken =
   /^(?:Tab|Escape| |Shift|Control|Alt|Meta|AltGraph|CapsLock|Dead|Process|Arrow\w+|Page\w+|Home|End|Unidentified)$/;
 
@@ -33,7 +33,7 @@ export function isFree(key: string): boolean {
   return key !== "" && !taken.test(key);
 }
 
-/** What the browser kept, where each key means one thing; else the usual. */
+/** The stored keys, if each has one action; otherwise the defaults. */
 export function readKeys(text: string | undefined): Keys {
   try {
     const given = JSON.parse(text ?? "{}") as Record<string, unknown>;
@@ -55,7 +55,7 @@ export function rebound(keys: Keys, name: Bound, key: string): Keys {
   return { ...keys, ...(other === undefined ? {} : { [other]: keys[name] }), [name]: wanted };
 }
 
-/** What a key does; undefined if nothing. */
+/** The action of a key; undefined if none. */
 export function boundTo(keys: Keys, key: string): Bound | undefined {
   return allBound.find((one) => keys[one] === named(key));
 }
@@ -69,7 +69,7 @@ function named(key: string): string {
   return key.length === 1 ? key.toLowerCase() : key;
 }
 
-/** As it stands on a keyboard. */
+/** The name of a key as printed on a keyboard. */
 export function shownKey(key: string): string {
   return key.length === 1 ? key.toUpperCase() : key;
 }

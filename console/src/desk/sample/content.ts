@@ -1,12 +1,12 @@
 import { isSchema, wordsOf } from "../form/fields.ts";
 
-/** Somebody's turn in a conversation. */
+/** A message of a conversation. */
 interface Turn {
   readonly who: string;
   readonly text: string;
 }
 
-/** A part of what is to be judged, and how it is shown. */
+/** A part of a sample, and how it is displayed. */
 export type Part = { readonly name: string | null } & (
   | { readonly kind: "text" | "image" | "audio" | "video" | "link"; readonly value: string }
   | { readonly kind: "fact"; readonly value: string }
@@ -24,7 +24,7 @@ const endings: readonly (readonly [Media, RegExp])[] = [
   ["audio", /\.(?:mp3|wav|ogg|oga|m4a|flac|aac|opus)$/i],
   ["video", /\.(?:mp4|webm|mov|m4v|ogv)$/i],
 ];
-/** An address often does not tell what is there; the name of its field does. */
+/** A URL often does not show its type; the name of its field does. */
 const hints: readonly (readonly [Media, RegExp])[] = [
   ["image", /(?:image|picture|photo|img|thumbnail|screenshot|scan)s?(?:_?ur[il])?$/i],
   ["audio", /(?:audio|recording|sound|voice)s?(?:_?ur[il])?$/i],
@@ -42,7 +42,7 @@ const leads = /^(?:question|prompt|task|title|headline|subject|context|premise|c
 /** Objects are kept without the order of their keys. */
 const order: readonly Part["kind"][] = ["text", "image", "video", "audio", "talk", "link", "fact", "json"];
 
-/** What a labeler sees of a sample: by the shape of its data. */
+/** The displayed parts of a sample, by the shape of its data. */
 export function partsOf(data: unknown): Part[] {
   if (!isSchema(data)) return partsAt(null, data);
   const place = ({ name, kind }: Part) => (isLead(name) ? -1 : order.indexOf(kind));
@@ -83,7 +83,7 @@ function listParts(key: string | null, name: string | null, value: readonly unkn
   return [{ name, kind: "json", value }];
 }
 
-/** A list of who said what. */
+/** A list of messages with their speakers. */
 function turnsOf(value: readonly unknown[]): Turn[] | undefined {
   const turns = value.map((one) => {
     if (!isSchema(one)) return undefined;
@@ -102,14 +102,14 @@ function textIn(value: Readonly<Record<string, unknown>>, names: readonly string
   return undefined;
 }
 
-/** Whether a text is an address of something that may be shown: only what is safe to load, or to follow. */
+/** Whether a text is the URL of something to display: only what is safe to load, or to follow. */
 function addressKind(key: string | null, value: string): Media | "link" | undefined {
   const inside = /^data:(image|audio|video)\/[\w.+-]+[;,]/i.exec(value);
   if (inside !== null) return inside[1]!.toLowerCase() as Media;
   if (!/^https?:\/\/[^\s]+$/i.test(value)) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined) return undefined;
-  // The page loads nothing that comes without encryption.
+  // The page loads nothing without encryption.
   if (url.protocol === "http:") return "link";
   const byEnding = endings.find(([, ending]) => ending.test(url.pathname));
   const byName = hints.find(([, hint]) => key !== null && hint.test(key));

@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { Labeling } from "../labeling.ts";
 
-/** How to judge; and where a label is to be corrected, what was wrong with it. */
+/** The instructions of the queue; for a correction, also the reviewer's comment. */
 export function Instructions({ labeling, open }: { readonly labeling: Labeling; readonly open: Signal<boolean> }) {
   const { queue, form, given } = labeling;
   const text = queue.value?.instructions ?? form.value.description;

@@ -5,11 +5,11 @@ import { isLead, type Part, partsOf } from "./content.ts";
 
 type Kind<Name extends Part["kind"]> = Extract<Part, { readonly kind: Name }>;
 
-/** What is to be judged. Texts that belong together stand side by side, small facts in a list. */
+/** The sample. Texts that belong together are side by side, small facts in a list. */
 export function Sample({ sample }: { readonly sample: DeskWorkAnswer["sample"] }) {
   const parts = partsOf(sample.data);
   const facts = parts.filter((part): part is Kind<"fact"> => part.kind === "fact");
-  // A few words that are all there is are what is to be judged.
+  // A sample that is only a few words is displayed as a text.
   if (parts.length === 1 && facts.length === 1) return <Shown part={{ ...facts[0]!, kind: "text" }} alone />;
   const read = parts.filter(({ kind }) => kind !== "fact" && kind !== "json");
   const trees = parts.filter(({ kind }) => kind === "json");
@@ -63,10 +63,10 @@ function Body({ part }: { readonly part: Part }) {
     case "image":
       return <Picture url={part.value} name={name} />;
     case "audio":
-      // biome-ignore lint/a11y/useMediaCaption: what is to be judged comes without.
+      // biome-ignore lint/a11y/useMediaCaption: samples have no captions.
       return <audio controls preload="metadata" src={part.value} aria-label={name} />;
     case "video":
-      // biome-ignore lint/a11y/useMediaCaption: what is to be judged comes without.
+      // biome-ignore lint/a11y/useMediaCaption: samples have no captions.
       return <video controls preload="metadata" src={part.value} aria-label={name} />;
     case "link":
       return (
@@ -98,7 +98,7 @@ function Body({ part }: { readonly part: Part }) {
   }
 }
 
-/** A picture that fits, or as large as it is. */
+/** A picture that fits, or in its full size. */
 function Picture({ url, name }: { readonly url: string; readonly name: string }) {
   const [isLarge, setLarge] = useState(false);
   const [isBroken, setBroken] = useState(false);

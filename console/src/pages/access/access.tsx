@@ -16,7 +16,7 @@ import { useAsked } from "../../use-request.ts";
 import { NewLink, NewToken, ShowOnce } from "./create-token.tsx";
 import "../operating.css";
 
-/** Who may come in, and as what. */
+/** Tokens and sessions, with their roles. */
 export function Access() {
   if (!may("administer")) return <Empty title="Only admins can manage tokens" />;
   return (

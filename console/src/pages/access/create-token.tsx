@@ -14,7 +14,7 @@ const roles = [
 
 type Show = (title: string, secret: string, note: string) => void;
 
-/** A token, whose secret is shown next and never again. */
+/** Creates a token, whose secret is shown next and never again. */
 export function NewToken(props: {
   readonly again: () => Promise<void>;
   readonly show: Show;

@@ -12,7 +12,7 @@ import { Jobs } from "./jobs.tsx";
 import { Submissions } from "./submissions.tsx";
 import "../operating.css";
 
-/** One crowd: what its workers have submitted, and the jobs that it was asked to do. */
+/** One crowd: its submissions and its jobs. */
 export function Crowd({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();

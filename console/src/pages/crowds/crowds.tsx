@@ -10,7 +10,7 @@ import { useFresh } from "../../use-polling.ts";
 import { useAsked } from "../../use-request.ts";
 import "../operating.css";
 
-/** The crowds that are asked, and where. */
+/** The crowds and their marketplaces. */
 export function Crowds() {
   const { answer, error, again } = useAsked(() => get<CrowdAnswer[]>("/crowds"), []);
   useFresh(again);
@@ -42,7 +42,7 @@ export function Crowds() {
   );
 }
 
-/** What is left to pay with. The marketplace itself is asked, so once for each visit. */
+/** The balance. The marketplace itself is queried, so once per visit of the page. */
 function Balance({ crowd: { marketplace, title, sandbox } }: { readonly crowd: CrowdAnswer }) {
   const path = `/marketplaces/${part(marketplace)}/balance`;
   const { answer, error } = useAsked(() => get<BalanceAnswer>(path), [marketplace]);
@@ -54,7 +54,7 @@ export function Ribbon() {
   return <span class="ribbon">Sandbox</span>;
 }
 
-/** How many stand in any of these states. */
+/** The count of these states. */
 export function among(counts: Readonly<Record<string, number | undefined>>, ...states: readonly string[]): number {
   return states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
 }

@@ -21,7 +21,7 @@ import { brief } from "../people/short-value.ts";
 
 const tones: Readonly<Record<string, Tone>> = { finished: "good", incomplete: "warn", failed: "bad", closed: "plain" };
 
-/** The questions that a crowd was asked. */
+/** The jobs of a crowd. */
 export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: OpenDialog }) {
   return (
     <PagedTable<CrowdJobAnswer>

@@ -23,7 +23,7 @@ export interface SubmissionDrawerProps {
   readonly onDecided: () => Promise<void>;
 }
 
-/** One submission, and what is decided about it. */
+/** One submission, and its decision. */
 export function SubmissionDrawer({ id, paysBonuses, open, onClose, onDecided }: SubmissionDrawerProps) {
   const { answer: one, error, again } = useAsked(() => get<SubmissionAnswer>(`/submissions/${part(id)}`), [id]);
   useFresh(again);

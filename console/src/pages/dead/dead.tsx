@@ -21,7 +21,7 @@ const tabs = [
   { id: "decided", name: "Decided" },
 ];
 
-/** What was given up, and waits for somebody to decide. */
+/** Dead letters that wait for a decision. */
 export function Dead() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();

@@ -9,7 +9,7 @@ import { tell } from "../../parts/toast.tsx";
 import { useAsked } from "../../use-request.ts";
 import { asked, inWords, type Which } from "./letter-filter.ts";
 
-/** Above so many, the number has to be typed. */
+/** Above this number, it has to be typed to confirm. */
 const manyLetters = 1_000;
 
 export interface DecideManyProps {
@@ -23,7 +23,7 @@ const words = {
   discard: { title: "Discard dead letters", action: "Discard", does: "discarded" },
 } as const;
 
-/** Shows what a decision about many would come to, and makes an operation of it. */
+/** Previews a bulk decision, and starts the operation. */
 export function DecideMany({ decision, which, onClose }: DecideManyProps) {
   const [, go] = useLocation();
   const [restart, setRestart] = useState(false);

@@ -18,7 +18,7 @@ import { useAsked } from "../../use-request.ts";
 import { DecideMany } from "./decide-many.tsx";
 import { asked, kinds, spans, type Which, whichOf } from "./letter-filter.ts";
 
-/** Open letters by what they have in common: most causes are one, however many letters they have left. */
+/** Open letters by place and error: most have one cause, however many letters there are. */
 export function Groups({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const find = () => get<DeadGroupAnswer[]>("/dead-groups", { ...asked(whichOf(filters, Date.now())), limit: 500 });

@@ -1,6 +1,6 @@
 import type { Query } from "../../api.ts";
 
-/** Which open dead letters are meant, as the API takes it. */
+/** A filter of open dead letters, as the API expects it. */
 export interface Which {
   readonly lifecycle?: string | undefined;
   readonly kind?: string | undefined;
@@ -24,7 +24,7 @@ export const spans = [
   ["168", "the last 7 days"],
 ] as const;
 
-/** What the filters in the address mean; a span counts back from now. */
+/** The filter in the URL; a span counts back from now. */
 export function whichOf(filters: URLSearchParams, now: number): Which {
   const hours = Number(filters.get("hours"));
   return {
@@ -34,7 +34,7 @@ export function whichOf(filters: URLSearchParams, now: number): Which {
   };
 }
 
-/** As a question: nothing said means all of them. */
+/** As a query: no filter means all letters. */
 export function asked(which: Which): Query {
   const said = Object.fromEntries(Object.entries(which).filter(([, value]) => value !== undefined));
   return Object.keys(said).length === 0 ? { all: true } : said;
@@ -65,10 +65,7 @@ function moment(value: unknown): string {
   return say(value).slice(0, 16).replace("T", " ");
 }
 
-/**
- * What was changed in some data, key by key, for a requeue: keys that are left out stay as they were, so that one cannot be
- * taken out here.
- */
+/** The changes to the data, key by key, for a requeue: omitted keys stay unchanged, so a key cannot be removed here. */
 export function changesIn(
   before: Readonly<Record<string, unknown>>,
   after: unknown,

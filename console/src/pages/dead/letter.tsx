@@ -21,7 +21,7 @@ export interface LetterDrawerProps {
   readonly onDecided: () => Promise<void>;
 }
 
-/** One dead letter: what went wrong, with what, and what to do about it. */
+/** One dead letter: its error, its subject, and the possible decisions. */
 export function LetterDrawer({ id, open, onClose, onDecided }: LetterDrawerProps) {
   const { answer: letter, error, again } = useAsked(() => get<DeadLetterAnswer>(`/dead-letters/${part(id)}`), [id]);
   const decided = async () => {
@@ -105,7 +105,7 @@ interface DecideProps {
   readonly onDecided: () => Promise<void>;
 }
 
-/** Takes up one letter again, if wanted with other data: what is changed here is journaled with who changed it. */
+/** Requeues one letter, optionally with changed data: the change is journaled with its actor. */
 function Requeue({ letter, onClose, onDecided }: DecideProps) {
   const isInstance = letter.kind === "instance" && letter.instance !== null;
   const { answer: instance, error } = useAsked(

@@ -18,7 +18,7 @@ export interface LettersProps {
   readonly empty: string;
 }
 
-/** Dead letters one by one. The one that is looked at is in the address. */
+/** Dead letters one by one. The open one is in the URL. */
 export function Letters({ of, open, empty }: LettersProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const decide = (decision: "requeue" | "discard", id: readonly string[]) =>

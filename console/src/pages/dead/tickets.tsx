@@ -11,7 +11,7 @@ import { act } from "../../run-action.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
 
-/** Dead letters that want somebody: who looks after them, and what came of it. */
+/** Tickets: their assignees, and their results. */
 export function Tickets({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const status = filters.get("status") ?? "open";

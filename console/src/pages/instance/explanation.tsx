@@ -134,7 +134,7 @@ function LaneLink({ reason, lifecycle }: LaneLinkProps) {
   return null;
 }
 
-/** A sentence of the server: names in backticks as code, and moments as the switch in the top bar says. */
+/** A sentence of the server: names in backticks as code, and moments in the format of the top bar. */
 function Sentence({ text }: { readonly text: string }) {
   const pieces = text.split(/(`[^`]*`|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC)/);
   return (
@@ -166,7 +166,7 @@ function Elapsed({ since, aheadMs }: MomentProps & { readonly since: string }) {
   );
 }
 
-/** What is left until a moment, second by second. */
+/** The time until a moment, updated every second. */
 function Left({ until, aheadMs }: MomentProps & { readonly until: string }) {
   const ms = Date.parse(until);
   const leftMs = ms - (now.value + aheadMs);
@@ -179,7 +179,7 @@ function Left({ until, aheadMs }: MomentProps & { readonly until: string }) {
 
 const longestTimerMs = 24 * 3_600_000;
 
-/** Asks again shortly after what happens next is due. */
+/** Reloads shortly after the next automatic step is due. */
 function useDue({ next }: ExplanationAnswer, aheadMs: number, onDue: () => void): void {
   const at = next?.at ?? null;
   useEffect(() => {

@@ -4,13 +4,13 @@ import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../../src/h
 export interface Visit {
   readonly state: string;
   readonly from: string;
-  /** Null while it stands there. */
+  /** Null for the current state. */
   readonly to: string | null;
   /** The newest first. */
   readonly entries: readonly Entry[];
 }
 
-/** What happened, and of a move what it changed. */
+/** An entry, and for a move its changes. */
 export interface Entry {
   readonly said: JournalAnswer;
   readonly changes: readonly Change[];
@@ -24,7 +24,9 @@ export interface Change {
 
 export type Shown = "all" | "moves" | "attempts" | "failures";
 
-/** A journal by visits, the newest first. What stays in a state, or enters it anew, belongs to the visit that it is in. */
+/**
+ * A journal by visits, newest first. A move that stays in a state, or enters it again, belongs to the current visit.
+ */
 export function visitsOf(journal: readonly JournalAnswer[]): Visit[] {
   const visits: { state: string; from: string; to: string | null; entries: Entry[] }[] = [];
   let data: Readonly<Record<string, unknown>> = {};
@@ -57,7 +59,7 @@ function changesOf(data: Readonly<Record<string, unknown>>, { patch, cleared }: 
   return [...set, ...gone];
 }
 
-/** The visits with only what is to be shown; those that have nothing of it are left out. */
+/** The visits with only the entries that match; those without any are left out. */
 export function only(visits: readonly Visit[], shown: Shown): Visit[] {
   const fits = ({ said }: Entry) =>
     shown === "all" ||
@@ -85,7 +87,7 @@ export function pathOf(journal: readonly JournalAnswer[], at: string) {
   };
 }
 
-/** The error in what an attempt or a failing move carries, if there is one. */
+/** The error of an attempt or a failing move, if there is one. */
 export function errorIn(carried: unknown): { name: string; message: string; stack?: string } | undefined {
   const error = (carried as { error?: { name?: unknown; message?: unknown; stack?: unknown } } | null)?.error;
   if (typeof error?.message !== "string") return undefined;

@@ -14,7 +14,7 @@ export interface InstanceActionsProps {
   readonly onCopy: () => void;
 }
 
-/** What every lifecycle knows, and what it means to whoever presses it. */
+/** The built-in events, with their descriptions for the user. */
 const builtIn: Readonly<Record<string, { readonly name: string; readonly means: string }>> = {
   recover: { name: "Retry", means: "Resumes from its checkpoint now." },
   restart: { name: "Restart", means: "Starts again from its first state, with its current data." },
@@ -22,7 +22,7 @@ const builtIn: Readonly<Record<string, { readonly name: string; readonly means: 
   discard: { name: "Discard", means: "Ends the instance. Everything that waits for it is notified." },
 };
 
-/** What may be sent to an instance as it stands. */
+/** The events that the instance currently accepts. */
 export function InstanceActions({ instance, permitted, onDone, onCopy }: InstanceActionsProps) {
   const [event, setEvent] = useState<string>();
   const own = permitted.filter(({ event }) => builtIn[event] === undefined);

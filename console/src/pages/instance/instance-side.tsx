@@ -8,7 +8,7 @@ import { useAsked } from "../../use-request.ts";
 interface Of {
   /** Of the instance. */
   readonly path: string;
-  /** Asked for again when it has moved. */
+  /** Reloaded when the instance has moved. */
   readonly version: number;
 }
 

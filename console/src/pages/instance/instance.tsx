@@ -131,11 +131,11 @@ function LifecycleLink({ name, definition }: { readonly name: string; readonly d
   );
 }
 
-/** The diagram of its lifecycle with the way that it went. */
+/** The diagram of its lifecycle with the path that it took. */
 function Walk({ instance, journal }: Pick<Told, "instance" | "journal">) {
   const { lifecycle, state } = instance;
   const walked = useMemo(() => pathOf(journal, state), [journal, state]);
-  // Built-in transitions is drawn only where it was gone through: it leads from everywhere to everywhere.
+  // Built-in transitions are drawn only if they were taken: they lead from everywhere to everywhere.
   const builtIns = walked.states.has("failed") || walked.states.has("discarded");
   const drawn = useAsked(
     () => get<string>(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),

@@ -11,7 +11,7 @@ export interface InstanceFiltersProps {
   readonly onChange: (changes: Readonly<Record<string, string | readonly string[]>>) => void;
 }
 
-/** Which instances are meant: of a lifecycle, in some of its states, with a key that begins so. */
+/** The filters: lifecycle, states, prefix of the key. */
 export function InstanceFilters({ lifecycle, states, textKey, onChange }: InstanceFiltersProps) {
   const [typed, setTyped] = useState(textKey);
   useEffect(() => setTyped(textKey), [textKey]);

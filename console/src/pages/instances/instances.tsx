@@ -43,7 +43,7 @@ const columns: readonly Column<InstanceAnswer>[] = [
   },
 ];
 
-/** The instances of a lifecycle, newest first; what is asked for stands in the address. */
+/** The instances of a lifecycle, newest first; the filters are in the URL. */
 export function Instances() {
   const [filters, change] = useFilters();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -57,7 +57,7 @@ export function Instances() {
     async (after) => {
       if (lifecycle === "") return [];
       const found = await get<InstanceAnswer[]>(path, { ...query, after });
-      // The search knows of no lifecycle and no states: it is for a key, of which there are few.
+      // The search ignores lifecycle and states: it finds a key, of which there are few.
       return found.filter((one) => one.lifecycle === lifecycle && (states.length === 0 || states.includes(one.state)));
     },
     { size, idOf: ({ id }) => id, dependsOn: [lifecycle, states.join(), key] },

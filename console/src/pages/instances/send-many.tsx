@@ -19,7 +19,7 @@ interface Refusal {
 
 /** Sends one event to each of some instances, each by a call of its own: one that is refused holds up no other. */
 export function SendMany({ instances, onClose, onDone }: SendManyProps) {
-  // Those that took it are not sent it again when whoever looks tries once more.
+  // A retry does not send it again to those that accepted it.
   const [left, setLeft] = useState(instances);
   const [done, setDone] = useState(0);
   const [refused, setRefused] = useState<readonly Refusal[]>([]);

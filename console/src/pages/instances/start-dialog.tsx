@@ -8,7 +8,7 @@ import { tell } from "../../parts/toast.tsx";
 
 export interface StartDialogProps {
   readonly lifecycle: string;
-  /** What it begins with, to be changed; nothing unless given. */
+  /** The initial data, to be edited. @default empty */
   readonly data?: unknown;
   readonly onClose: () => void;
 }

@@ -22,7 +22,7 @@ const kinds = [
   ["end failure", "failure"],
 ] as const;
 
-/** A lifecycle as a diagram, with how many instances stand where at this moment. */
+/** A lifecycle as a diagram, with the current instance counts. */
 export function Lifecycle({ name }: { readonly name: string }) {
   const [builtIns, setBuiltIns] = useState(false);
   const [chosen, setChosen] = useState<string>();
@@ -94,7 +94,7 @@ interface UndrawnProps {
   readonly onChoose: (state: string) => void;
 }
 
-/** States that have instances and are not in the picture, as the built-in ones are unless they are asked for. */
+/** States with instances that are not in the diagram, such as hidden built-in ones. */
 function Undrawn({ lifecycle, svg, onChoose }: UndrawnProps) {
   const states = lifecycle.states.filter(
     ({ name }) => countIn(lifecycle, name) > 0 && !svg.includes(`<title>${name}</title>`),

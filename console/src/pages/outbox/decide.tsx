@@ -10,7 +10,7 @@ export interface DecideMessagesProps {
   readonly onDecided: () => Promise<void>;
 }
 
-/** Decides about messages that were given up: once more, or never. */
+/** Requeues or discards dead messages. */
 export function DecideMessages({ decision, meant, onClose, onDecided }: DecideMessagesProps) {
   const isRequeue = decision === "requeue";
   const decide = async () => {

@@ -11,7 +11,7 @@ type Decide = (meant: { decision: "requeue" | "discard"; meant: { id: readonly s
 
 const tones = { pending: "info", published: "good", dead: "bad", discarded: "plain" } as const;
 
-/** With `decide`, those that were given up can be decided about. */
+/** With `decide`, dead messages can be requeued or discarded. */
 export function messageColumns(
   look: (id: string) => void,
   decide: Decide | undefined,

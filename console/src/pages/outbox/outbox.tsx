@@ -19,7 +19,7 @@ import "../operating.css";
 
 const limit = 200;
 
-/** What is to be sent, how far behind it is, and what could not be. */
+/** The outbox: backlog, lag, and dead messages. */
 export function Outbox() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();

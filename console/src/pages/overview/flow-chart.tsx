@@ -10,7 +10,7 @@ const height = 220;
 const mostSeconds = 15 * 60;
 const leastSeconds = 2 * 60;
 
-/** What was done and what failed, stacked, and what was started, over the last quarter of an hour. */
+/** Ended and failed instances, stacked, and started ones, over the last quarter of an hour. */
 export function FlowChart() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -48,7 +48,7 @@ function spoken({ started, done, failed }: RateSample): string {
 
 type Columns = [number[], number[], number[], number[]];
 
-/** Failed lies on top of done: the upper edge is all that has ended. */
+/** Failed is stacked on done: the upper edge is the sum. */
 function stacked(samples: readonly RateSample[]): Columns {
   const columns: Columns = [[], [], [], []];
   for (const { at, started, done, failed } of samples) {

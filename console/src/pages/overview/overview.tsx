@@ -13,7 +13,7 @@ import { Guide } from "./guide.tsx";
 import { standingOf } from "./state-category.ts";
 import "./overview.css";
 
-/** How everything stands: a few numbers, how work flows, and what needs somebody. */
+/** The overview: a few numbers, the flow of work, and problems. */
 export function Overview() {
   const { answer, error, again } = useAsked(() => get<OverviewAnswer>("/overview"), []);
   useRefreshed(again);
@@ -112,7 +112,7 @@ function Needs({ needs }: Pick<OverviewAnswer, "needs">) {
   );
 }
 
-/** Each lifecycle with how its instances stand; the bar shows how much of it has come to what. */
+/** Each lifecycle with its instance counts; the bar shows their categories. */
 function Lifecycles() {
   if (lifecycles.value.length === 0) return null;
   return (

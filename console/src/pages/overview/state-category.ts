@@ -1,6 +1,6 @@
 import type { StateAnswer } from "../../../../src/http/contract.ts";
 
-/** What standing in a state comes to. An instance in `failed` has not ended, and is not under way either. */
+/** The category of a state. An instance in `failed` has not ended, and is not in flight either. */
 export function standingOf({
   name,
   final,

@@ -4,7 +4,7 @@ import { save } from "../../copy.ts";
 
 const pageSize = 1_000;
 
-/** Fetches all labels of a queue that count, and lets the browser save them: JSON, a line each. */
+/** Fetches all labels of a queue that count, and lets the browser save them as JSON lines. */
 export async function exportLabels(queue: string): Promise<void> {
   const lines: string[] = [];
   for (let after: string | undefined; ; ) {

@@ -18,7 +18,10 @@ type Row = MetricsAnswer & {
   readonly agreement: number | null;
 };
 
-/** Who works in a queue, how much, and how well. How far all agree is measured over every label, so only when asked. */
+/**
+ * The labelers of a queue, their number of labels, and their quality. The agreement is computed over all labels, so
+ * only on request.
+ */
 export function Labelers({ queue }: { readonly queue: string }) {
   const path = `/queues/${part(queue)}`;
   const quality = useAsked(() => get<QualityAnswer>(`${path}/quality`), [queue]);

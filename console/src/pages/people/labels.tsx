@@ -14,12 +14,12 @@ import { brief } from "./short-value.ts";
 
 export interface LabelsProps {
   readonly queue: string;
-  /** Only those that came late and wait for a word. */
+  /** Only late labels that wait for a decision. */
   readonly late: boolean;
   readonly open: OpenDialog;
 }
 
-/** What labelers have handed in, for a lead to accept or reject. */
+/** Submitted labels, for a lead to accept or reject. */
 export function Labels({ queue, late, open }: LabelsProps) {
   const [filters, change] = useFilters();
   const which = filters.get("reviewed") ?? (late ? "all" : "open");

@@ -13,7 +13,7 @@ import { useAsked } from "../../use-request.ts";
 
 const limit = 200;
 
-/** What lies on people's desks, and until when. */
+/** Open assignments, with their deadlines. */
 export function InHand({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
   const { answer, error, again } = useAsked(async () => {
     const ask = (status: string) => get<AssignmentAnswer[]>("/assignments", { queue, status, limit });

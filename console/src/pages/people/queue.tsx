@@ -20,7 +20,7 @@ import { Settings } from "./settings.tsx";
 import { percent, seconds } from "./shares.tsx";
 import "../operating.css";
 
-/** One queue: what is in it, who works on it, and how well. */
+/** One queue: its samples, its labelers, and their quality. */
 export function Queue({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();

@@ -14,7 +14,7 @@ import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
 import { brief } from "./short-value.ts";
 
-/** The samples of a queue, by how they stand. */
+/** The samples of a queue, by state. */
 export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const state = filters.get("state") ?? undefined;

@@ -3,7 +3,7 @@ import { Facts } from "../../parts/facts.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { Length, Time } from "../../parts/time.tsx";
 
-/** What a queue was told, and what labelers fill in. */
+/** The settings of a queue, and its form. */
 export function Settings({ queue }: { readonly queue: QueueAnswer }) {
   const { agreement } = queue;
   return (

@@ -16,7 +16,7 @@ import { may } from "../../session.ts";
 import { useFresh } from "../../use-polling.ts";
 import { useAsked } from "../../use-request.ts";
 
-/** What waits for workers, lane by lane; a lane can be paused until somebody lets it go on. */
+/** The tasks that wait for workers, lane by lane; a lane can be paused and resumed. */
 export function Lanes() {
   const [dialog, open] = useDialog();
   const [internal, setInternal] = useState(false);
@@ -147,7 +147,7 @@ function WhichLifecycle() {
   );
 }
 
-/** What it is paused by: all versions of it at once. */
+/** The name to pause: all versions of it at once. */
 function nameOf({ lifecycle, state, lane }: LaneAnswer): string {
   if (state !== null) return `${lifecycle}/${state}`;
   return lane.endsWith(":after") ? `${lifecycle}:after` : lifecycle;

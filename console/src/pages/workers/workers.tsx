@@ -49,7 +49,7 @@ function inHand({ tasks }: WorkerAnswer): number {
   return Object.values(tasks).reduce((sum, some) => sum + some, 0);
 }
 
-/** Steps that run. What is held in advance, and what only reports, takes no slot. */
+/** Running steps. Prefetched and reporting tasks take no slot. */
 function running({ slots }: WorkerAnswer): number {
   return slots.Processing ?? 0;
 }

@@ -8,12 +8,12 @@ export interface DiagramProps {
   /** As the API draws it. */
   readonly svg: string;
   readonly states: readonly StateAnswer[];
-  /** How many stand in a state; read again whenever a signal in it changes. Left out, nothing is counted. */
+  /** The number of instances in a state; read again whenever a signal in it changes. Without it no counts are shown. */
   readonly countOf?: ((state: string) => number) | undefined;
-  /** What is done when a state is pressed; left out, nothing can be. */
+  /** Called when a state is pressed; without it states cannot be pressed. */
   readonly onChoose?: ((state: string) => void) | undefined;
   readonly chosen?: string | undefined;
-  /** The states that were walked through, and where it stands now. */
+  /** The visited states, and the current one. */
   readonly walked?: { readonly states: ReadonlySet<string>; readonly ways: ReadonlySet<string>; readonly at: string };
 }
 
@@ -59,7 +59,7 @@ export function Diagram({ svg, states, countOf, onChoose, chosen, walked }: Diag
   );
 }
 
-/** How a state is coloured: by how it ends, by whom it asks, or by what it does. */
+/** The colour of a state: by its outcome, the one it asks, or its kind. */
 function looksOf({ kind, final, asks, name }: StateAnswer): string[] {
   if (final !== null) return ["end", final];
   if (name === "failed") return ["failure"];

@@ -27,7 +27,7 @@ export function readDrawing(text: string): Drawing {
   return { svg, nodes };
 }
 
-/** A title would be shown as a tip, and says nothing that is not written there. */
+/** A title would be shown as a tooltip that repeats the label. */
 function takeTitle(group: SVGGElement): string {
   const title = group.querySelector("title");
   title?.remove();
@@ -47,7 +47,7 @@ export class DrawnNode {
     this.#name = name;
   }
 
-  /** Lets it be pressed, also by the keyboard. */
+  /** Makes it a button, also for the keyboard. */
   makeButton(press: () => void): void {
     this.#isButton = true;
     this.group.setAttribute("role", "button");
@@ -61,7 +61,7 @@ export class DrawnNode {
     });
   }
 
-  /** Writes how many stand in it at its corner; nothing when nobody does. */
+  /** Writes the instance count at its corner; nothing for zero. */
   count(instances: number): void {
     if (instances === this.#shown) return;
     this.#shown = instances;
@@ -106,7 +106,7 @@ export class DrawnNode {
   }
 }
 
-/** As short as it can be told apart: 940, 1.2k, 38k, 4.1M. */
+/** A short form: 940, 1.2k, 38k, 4.1M. */
 export function short(value: number): string {
   const [unit, name] = value >= 1_000_000 ? [1_000_000, "M"] : value >= 1_000 ? [1_000, "k"] : [1, ""];
   const scaled = value / unit;

@@ -19,12 +19,12 @@ export interface PagedTableProps<Row> extends Pick<TableProps<Row>, "name" | "em
   readonly only?: (row: Row) => boolean;
   readonly columns: (table: OpenTable) => readonly Column<Row>[];
   readonly tools?: (table: OpenTable) => ComponentChildren;
-  /** For one of the rows: the parameter of the address that holds its id, and what is shown of it. */
+  /** For an open row: the parameter of the URL that holds its id, and its content. */
   readonly drawer?: { readonly parameter: string; readonly show: (row: ShownRow) => ComponentChildren };
 }
 
 interface OpenTable {
-  /** The ids of the rows that are chosen, as far as they are still there. */
+  /** The ids of the selected rows, as far as they still exist. */
   readonly chosen: readonly string[];
   /** Shows a row in the drawer. */
   readonly show: (id: string) => void;

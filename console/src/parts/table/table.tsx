@@ -7,7 +7,7 @@ import type { Column, TableProps } from "./table-props.ts";
 
 export type { Column };
 
-/** Rows that can be sorted, chosen, exported, and asked for again elsewhere. */
+/** Rows that can be sorted, selected, exported, and requested from a terminal. */
 export function Table<Row>(props: TableProps<Row>) {
   const { name, rows, rowKey, empty, more, chosen, onChoose, tools } = props;
   const [order, setOrder] = useState<{ by: string; descending: boolean }>();
