@@ -1,7 +1,7 @@
 import pg from "pg";
 
 /** So many instances with a ready task in a lane that nobody here serves, as many scheduled, as many finished. */
-export async function fillBeside(url: string, many: number): Promise<void> {
+export async function fillOtherLanes(url: string, many: number): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {

@@ -14,7 +14,7 @@ import pg from "pg";
 import { type PostgresServer, startPostgres } from "../../test/setup/postgres.ts";
 import { Runs } from "../progress.ts";
 import { chainBare } from "./bare.ts";
-import { fillBeside } from "./fill-other-lanes.ts";
+import { fillOtherLanes } from "./fill-other-lanes.ts";
 
 const { values } = parseArgs({
   options: {
@@ -71,7 +71,7 @@ const sections: Record<string, (pawl: Pawl, server: PostgresServer) => Promise<v
   },
   async beside(pawl, server) {
     const alone = await claimRate(pawl);
-    await fillBeside(server.url, beside);
+    await fillOtherLanes(server.url, beside);
     const stale = await claimRate(pawl);
     await query(server.url, "analyze");
     const fresh = await claimRate(pawl);

@@ -1,12 +1,12 @@
-import { tell } from "./parts/toast.tsx";
+import { showToast } from "./parts/toast.tsx";
 
 /** Copies a text to the clipboard, and shows a message. */
 export async function copy(text: string, what = "Copied"): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tell(what);
+    showToast(what);
   } catch {
-    tell("This browser does not allow copying.", "failed");
+    showToast("This browser does not allow copying.", "failed");
   }
 }
 

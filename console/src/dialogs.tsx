@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog, typedIn } from "./parts/dialog.tsx";
-import { tell } from "./parts/toast.tsx";
+import { showToast } from "./parts/toast.tsx";
 
 /** Opens a dialog; the argument renders it, and gets a function to close it. */
 export type OpenDialog = (dialog: (close: () => void) => VNode) => void;
@@ -34,7 +34,7 @@ export interface AskReasonProps {
 export function AskReason({ needed = false, label = "Reason", onDo, said, children, ...dialog }: AskReasonProps) {
   const submit = async (form: FormData) => {
     await onDo(typedIn(form, "reason"), form);
-    tell(said);
+    showToast(said);
   };
   return (
     <Dialog {...dialog} onDo={submit}>

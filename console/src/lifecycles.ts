@@ -9,7 +9,7 @@ export const lifecycles = signal<readonly LifecycleAnswer[]>([]);
 /** Pawl's own lifecycles, which no list offers: pages of their instances need them. */
 const internalLifecycles = signal<readonly LifecycleAnswer[]>([]);
 
-export async function findLifecycles(): Promise<void> {
+export async function loadLifecycles(): Promise<void> {
   const all = await get<LifecycleAnswer[]>("/lifecycles", { internal: true });
   lifecycles.value = all.filter(({ name }) => !isInternal(name));
   internalLifecycles.value = all.filter(({ name }) => isInternal(name));

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Asked } from "./use-request.ts";
-import { useAsked } from "./use-request.ts";
+import type { Requested } from "./use-request.ts";
+import { useRequest } from "./use-request.ts";
 
-export interface Paged<Row> extends Asked<readonly Row[]> {
+export interface Pages<Row> extends Requested<readonly Row[]> {
   /** Fetches the next page; undefined when the last one was not full. */
   readonly more: (() => void) | undefined;
 }
@@ -11,12 +11,12 @@ export interface Paged<Row> extends Asked<readonly Row[]> {
  * Loads rows page by page: `ask` gets the id of the last row, and returns the next ones. The first page is loaded again
  * when a dependency changes.
  */
-export function usePaged<Row>(
+export function usePages<Row>(
   ask: (after: string | undefined) => Promise<readonly Row[]>,
   { size, idOf, dependsOn }: { size: number; idOf: (row: Row) => string; dependsOn: readonly unknown[] },
-): Paged<Row> {
+): Pages<Row> {
   const [pages, setPages] = useState(1);
-  const asked = useAsked(async () => {
+  const asked = useRequest(async () => {
     const rows: Row[] = [];
     for (let page = 0; page < pages; page += 1) {
       const last = rows.at(-1);

@@ -5,7 +5,7 @@ import { paused } from "./live.ts";
  * Reloads every few seconds while the page is visible and not paused. The content stays on the page until the answer
  * comes, so that nothing flickers.
  */
-export function useFresh(again: () => Promise<void>, everyMs = 3_000): void {
+export function usePolling(again: () => Promise<void>, everyMs = 3_000): void {
   const latest = useRef(again);
   latest.current = again;
   useEffect(() => {

@@ -8,7 +8,7 @@ const latestMs = 10_000;
  * Reloads when something has moved, at most every two seconds, and at longer intervals in any case; never while the
  * page is paused or hidden.
  */
-export function useRefreshed(again: () => Promise<void>): void {
+export function useRefresh(again: () => Promise<void>): void {
   const ask = useRef(again);
   ask.current = again;
   useEffect(() => {

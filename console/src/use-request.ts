@@ -3,7 +3,7 @@ import { messageOf, Refused } from "./api.ts";
 import { session } from "./session.ts";
 
 /** A request to the server: its last answer, and its last error. */
-export interface Asked<Answer> {
+export interface Requested<Answer> {
   readonly answer: Answer | undefined;
   readonly error: string | undefined;
   /** Sends it again, and keeps the old answer until the new one comes. */
@@ -14,7 +14,7 @@ export interface Asked<Answer> {
  * Sends a request to the server, and again whenever a dependency changes. An answer that was overtaken by a later
  * request is dropped; the old one stays on the page until the new one is there.
  */
-export function useAsked<Answer>(ask: () => Promise<Answer>, dependsOn: readonly unknown[]): Asked<Answer> {
+export function useRequest<Answer>(ask: () => Promise<Answer>, dependsOn: readonly unknown[]): Requested<Answer> {
   const [answer, setAnswer] = useState<Answer>();
   const [error, setError] = useState<string>();
   const turn = useRef(0);

@@ -6,7 +6,14 @@ import type { AlertKind } from "../kernel/recovery/alert-of-dead-letter.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
 import type { Alert, AlertSink } from "./sink.ts";
-import { declareSinks, markTold, pruneAlerts, settleAbandoned, type TakenAlert, takeAlerts } from "./store/alerts.ts";
+import {
+  type ClaimedAlert,
+  claimAlerts,
+  declareSinks,
+  markDelivered,
+  pruneAlerts,
+  settleAbandoned,
+} from "./store/alerts.ts";
 
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
 /** About a day and a half. */
@@ -21,11 +28,11 @@ const declareEveryMs = 10 * 60_000;
 const keepMs = 30 * 86_400_000;
 
 /** Delivers due alerts to the sinks that have not received them; returns the number of alerts. */
-export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
+export async function deliverAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
   if (sinks.length === 0) return 0;
   const names = sinks.map((sink) => sink.name);
-  const due = await takeDueAlerts(kernel, names);
-  await Promise.all(due.map((one) => tell(kernel, sinks, one)));
+  const due = await claimDueAlerts(kernel, names);
+  await Promise.all(due.map((one) => deliver(kernel, sinks, one)));
   if (due.length === 0) {
     await settleAbandoned(kernel.db, aliveMs, 500);
     await pruneAlerts(kernel.db, keepMs, 500);
@@ -34,12 +41,12 @@ export async function tellAlerts(kernel: Kernel, sinks: readonly AlertSink[]): P
 }
 
 /** Alerts to be delivered now to one of these sinks, which are declared with it. */
-export async function takeDueAlerts({ db }: Kernel, sinks: readonly string[]): Promise<TakenAlert[]> {
+export async function claimDueAlerts({ db }: Kernel, sinks: readonly string[]): Promise<ClaimedAlert[]> {
   await declareSinks(db, sinks, declareEveryMs);
-  return takeAlerts(db, sinks, { limit: batchSize, heldMs });
+  return claimAlerts(db, sinks, { limit: batchSize, heldMs });
 }
 
-async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAlert): Promise<void> {
+async function deliver(kernel: Kernel, sinks: readonly AlertSink[], taken: ClaimedAlert): Promise<void> {
   const alert = alertOf(taken);
   const left = sinks.filter((sink) => !taken.told.includes(sink.name));
   const results = await Promise.allSettled(left.map((sink) => settleWithin(patienceMs, "It", () => sink.send(alert))));
@@ -61,10 +68,10 @@ async function tell(kernel: Kernel, sinks: readonly AlertSink[], taken: TakenAle
     kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `Alert delivery failed: ${error}`);
   // Sinks of other processes may not have received it yet.
   const retryAfterMs = isOver ? 0 : pauses(taken.attempts, Math.random());
-  await markTold(kernel.db, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs }, aliveMs);
+  await markDelivered(kernel.db, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs }, aliveMs);
 }
 
-function alertOf(taken: TakenAlert): Alert {
+function alertOf(taken: ClaimedAlert): Alert {
   return {
     id: taken.id,
     cause: taken.cause,

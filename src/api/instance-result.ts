@@ -6,7 +6,7 @@ import type { Started } from "../kernel/types/start.ts";
 import { type Instance, instanceOf, type StartedInstance } from "./results.ts";
 
 /** Converts a row to an `Instance`, with the current name of its state even before the next move writes it. */
-export function shownInstance<L extends AnyLifecycle>(kernel: Kernel, lifecycle: L, snapshot: Snapshot): Instance<L> {
+export function instanceResult<L extends AnyLifecycle>(kernel: Kernel, lifecycle: L, snapshot: Snapshot): Instance<L> {
   return instanceOf<L>(snapshot, knownLifecycle(kernel, lifecycle).renamed);
 }
 
@@ -17,7 +17,7 @@ export function startedInstance<L extends AnyLifecycle>(
   started: Started,
 ): StartedInstance<L> {
   if (!started.ok) throw started.error;
-  return Object.assign(shownInstance(kernel, lifecycle, started.instance), { created: started.created });
+  return Object.assign(instanceResult(kernel, lifecycle, started.instance), { created: started.created });
 }
 
 /** The states that a caller names, each with its names in earlier versions. */

@@ -20,7 +20,7 @@ import { readAttempts, readMoves } from "../views/move/history.ts";
 import { findAll, findFailed, findInStates, findResting } from "../views/move/instances.ts";
 import { readProgress } from "../views/tasks/progress.ts";
 import { type InstanceRef, idOf, type ListOptions, type WaitOptions } from "./arguments/options.ts";
-import { knownStates, shownInstance } from "./instance-result.ts";
+import { instanceResult, knownStates } from "./instance-result.ts";
 import {
   type AttemptEntry,
   type Children,
@@ -51,7 +51,7 @@ export class Instances {
     return this.#verbs.inTurn(tx, async () => {
       const row = await this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx);
       if (row === undefined) return undefined;
-      const found = shownInstance(this.#kernel, lifecycle, snapshotOf(row));
+      const found = instanceResult(this.#kernel, lifecycle, snapshotOf(row));
       if (row.outcome !== null) return found;
       const word = await readProgress(tx === undefined ? this.#kernel.db : adoptTx(tx), row.id);
       if (word === undefined) return found;
@@ -110,19 +110,19 @@ export class Instances {
       if (options.parent !== undefined) throw new PawlError("option_invalid", "Use `failure` or `parent`, not both.");
       const failed = { reason: failure, states: wanted ?? null };
       const found = await findFailed(db, failed, { lifecycle: name, beforeId, limit });
-      return found.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
+      return found.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
     }
     if (options.parent !== undefined) {
       const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
       const found =
         wanted === undefined ? await findChildren(db, children) : await findChildrenInStates(db, wanted, children);
-      return found.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
+      return found.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
     }
     const page = { lifecycle: name, beforeId, limit };
     const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
     const find = resting ? findResting : findInStates;
     const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
-    return rows.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
+    return rows.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
   }
 
   /** Counts the children of an instance's current run by outcome, and lists the first of them. */
@@ -158,7 +158,7 @@ export class Instances {
       timeoutMs: durationMs(timeout, "timeout"),
       signal: checkedSignal(signal),
     });
-    return shownInstance(this.#kernel, lifecycle, snapshotOf(row));
+    return instanceResult(this.#kernel, lifecycle, snapshotOf(row));
   }
 
   /** Lists the moves of an instance, in order. */

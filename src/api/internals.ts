@@ -1,6 +1,6 @@
 import { validSecrets } from "../access/access.ts";
 import { broken } from "../base/errors.ts";
-import { showStanding } from "../inspect/overview.ts";
+import { readLiveCounts } from "../inspect/overview.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { kernelOf } from "../kernel/kernel-of.ts";
 import type { ReadLimits } from "../store/port/db.ts";
@@ -13,8 +13,8 @@ export function logOf(pawl: Pawl): Log {
 }
 
 /** Returns the counts of all states and the state of these instances, for live views. */
-export function standingOf(pawl: Pawl, ids: readonly string[]): ReturnType<typeof showStanding> {
-  return showStanding(knownKernel(pawl), ids);
+export function standingOf(pawl: Pawl, ids: readonly string[]): ReturnType<typeof readLiveCounts> {
+  return readLiveCounts(knownKernel(pawl), ids);
 }
 
 /** Returns which of these tokens and sessions are still valid. */

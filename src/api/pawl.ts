@@ -48,7 +48,7 @@ import { Lanes } from "./groups/lanes.ts";
 import { Schedules } from "./groups/schedules.ts";
 import { Workers } from "./groups/workers.ts";
 import { Instances } from "./instances.ts";
-import { Drivers, type MaintainOptions, type Maintenance, type Surroundings } from "./open/drivers.ts";
+import { type DriverOptions, Drivers, type MaintainOptions, type Maintenance } from "./open/drivers.ts";
 import { orRefusal } from "./refusal.ts";
 import type {
   AttemptEntry,
@@ -107,7 +107,7 @@ export class Pawl {
   readonly #drivers: Drivers;
 
   /** @internal Use `createPawl`. */
-  constructor(kernel: Kernel, surroundings: Surroundings) {
+  constructor(kernel: Kernel, surroundings: DriverOptions) {
     const verbs = new Verbs(kernel);
     this.#kernel = kernel;
     this.#verbs = verbs;

@@ -6,7 +6,7 @@ import type { BonusData, DisposalData, JobData, SubmissionData, Verdict } from "
 import type { Marketplace } from "./marketplace.ts";
 
 /** A lifecycle of a crowd as the others know it: its data, and the events that they send. */
-type Known<Data, Events extends Facts["events"]> = Lifecycle<{
+type KnownLifecycle<Data, Events extends Facts["events"]> = Lifecycle<{
   readonly name: string;
   readonly data: Data;
   readonly input: Data;
@@ -14,13 +14,13 @@ type Known<Data, Events extends Facts["events"]> = Lifecycle<{
   readonly events: Events;
 }>;
 
-type Job = Known<JobData, { progress: undefined }>;
-export type Submission = Known<SubmissionData, { decided: { verdict: Verdict }; overridden: undefined }>;
-type Disposal = Known<DisposalData, { dispose: undefined }>;
-type Bonus = Known<BonusData, { paid: undefined }>;
+type Job = KnownLifecycle<JobData, { progress: undefined }>;
+export type Submission = KnownLifecycle<SubmissionData, { decided: { verdict: Verdict }; overridden: undefined }>;
+type Disposal = KnownLifecycle<DisposalData, { dispose: undefined }>;
+type Bonus = KnownLifecycle<BonusData, { paid: undefined }>;
 
 /** A crowd, its marketplace, and its lifecycles. */
-export interface Family {
+export interface CrowdLifecycles {
   readonly crowd: AnyCrowd;
   readonly marketplace: Marketplace;
   readonly job: Job;
@@ -35,11 +35,11 @@ export const marketRetry: RetryPolicy = {
   backoff: exponential({ first: "5s", factor: 3, cap: "10m" }),
 };
 
-export function lifecyclesOf({ job, submission, disposal, bonus }: Family): LifecycleModel[] {
+export function lifecyclesOf({ job, submission, disposal, bonus }: CrowdLifecycles): LifecycleModel[] {
   return [job, submission, disposal, bonus];
 }
 
 /** The breaker of a marketplace. */
-export function breakerName({ crowd }: Pick<Family, "crowd">): string {
+export function breakerName({ crowd }: Pick<CrowdLifecycles, "crowd">): string {
   return `marketplace-${crowd.marketplace}`;
 }

@@ -1,7 +1,7 @@
 import { PawlError } from "../base/errors.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
-import { familyOf } from "./build-lifecycles.ts";
-import type { Family } from "./crowd-lifecycles.ts";
+import { buildCrowdLifecycles } from "./build-lifecycles.ts";
+import type { CrowdLifecycles } from "./crowd-lifecycles.ts";
 import { guardMarketplace } from "./guard-marketplace.ts";
 import type { Marketplace } from "./marketplace.ts";
 
@@ -9,8 +9,11 @@ import type { Marketplace } from "./marketplace.ts";
 export type Marketplaces = Readonly<Record<string, Marketplace>>;
 
 /** Each crowd with its marketplace. */
-export function familiesOf(crowds: readonly AnyCrowd[], marketplaces: Marketplaces): ReadonlyMap<AnyCrowd, Family> {
-  return new Map(crowds.map((crowd) => [crowd, familyOf(crowd, marketplaceOf(crowd, marketplaces))]));
+export function lifecyclesByCrowd(
+  crowds: readonly AnyCrowd[],
+  marketplaces: Marketplaces,
+): ReadonlyMap<AnyCrowd, CrowdLifecycles> {
+  return new Map(crowds.map((crowd) => [crowd, buildCrowdLifecycles(crowd, marketplaceOf(crowd, marketplaces))]));
 }
 
 function marketplaceOf(crowd: AnyCrowd, marketplaces: Marketplaces): Marketplace {

@@ -9,7 +9,7 @@ import { eventFor } from "../people/lifecycle/sends.ts";
 import { findChildren, findChildrenInStates } from "../views/children.ts";
 import { readCounts } from "../views/counts.ts";
 import { findAll, findInStates } from "../views/move/instances.ts";
-import type { Family } from "./crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "./crowd-lifecycles.ts";
 import type { BonusData, SubmissionData } from "./data.ts";
 import { newJob } from "./job/new-job.ts";
 import {
@@ -76,10 +76,10 @@ export interface CrowdCounts {
 export class Crowds {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
-  readonly #families: ReadonlyMap<string, Family>;
+  readonly #families: ReadonlyMap<string, CrowdLifecycles>;
 
   /** @internal */
-  constructor(kernel: Kernel, verbs: Verbs, families: Iterable<Family>) {
+  constructor(kernel: Kernel, verbs: Verbs, families: Iterable<CrowdLifecycles>) {
     this.#kernel = kernel;
     this.#verbs = verbs;
     this.#families = new Map([...families].map((family) => [family.crowd.name, family]));
@@ -303,7 +303,7 @@ export class Crowds {
   }
 
   /** The job of a posting; null if it belongs to no job here, or the marketplace does not answer. */
-  async #ownerOf({ crowd, marketplace }: Family, posting: string): Promise<string | null> {
+  async #ownerOf({ crowd, marketplace }: CrowdLifecycles, posting: string): Promise<string | null> {
     try {
       return (await marketplace.job(posting, soon()))?.owner ?? null;
     } catch (err) {
@@ -354,7 +354,7 @@ export class Crowds {
     return { beforeId: after === undefined ? null : checkedId(after.id, "crowd job"), limit };
   }
 
-  #family(crowd: CrowdRef): Family {
+  #family(crowd: CrowdRef): CrowdLifecycles {
     const name = crowdNameOf(crowd);
     const family = this.#families.get(name);
     if (family !== undefined && (typeof crowd === "string" || family.crowd === crowd)) return family;
@@ -365,7 +365,7 @@ export class Crowds {
     );
   }
 
-  #onMarketplace(name: string): Family {
+  #onMarketplace(name: string): CrowdLifecycles {
     const family = [...this.#families.values()].find((one) => one.crowd.marketplace === name);
     if (family !== undefined) return family;
     const known = [...new Set(this.list().map((one) => one.marketplace))].join(", ") || "none";

@@ -3,8 +3,8 @@ import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import { declared } from "../definition/read/declared.ts";
 import type { Postings } from "../people/postings.ts";
-import type { Family } from "./crowd-lifecycles.ts";
-import { familiesOf, type Marketplaces } from "./crowd-marketplaces.ts";
+import type { CrowdLifecycles } from "./crowd-lifecycles.ts";
+import { lifecyclesByCrowd, type Marketplaces } from "./crowd-marketplaces.ts";
 import { peopleMarketplace } from "./marketplaces/people.ts";
 import { queuesOfCrowds } from "./marketplaces/people-queues.ts";
 import { ownPeople } from "./names.ts";
@@ -17,10 +17,10 @@ interface Declared {
 }
 
 /** The declared queues and crowds, with a queue for each crowd on the marketplace `people`. */
-export function askedOf(
+export function declaredQueuesAndCrowds(
   { lifecycles, queues: listed = [], crowds: given = [], marketplaces = {} }: Declared,
   postings: () => Postings,
-): { readonly queues: readonly AnyQueue[]; readonly families: ReadonlyMap<AnyCrowd, Family> } {
+): { readonly queues: readonly AnyQueue[]; readonly families: ReadonlyMap<AnyCrowd, CrowdLifecycles> } {
   const crowds = declared("crowd", given, lifecycles);
   const queues = declared("queue", listed, lifecycles);
   const amongPeople = queuesOfCrowds(
@@ -28,6 +28,6 @@ export function askedOf(
     queues,
   );
   const people = peopleMarketplace(amongPeople, postings);
-  const families = familiesOf(crowds, { ...marketplaces, [ownPeople]: people });
+  const families = lifecyclesByCrowd(crowds, { ...marketplaces, [ownPeople]: people });
   return { queues: [...queues, ...amongPeople], families };
 }

@@ -9,14 +9,14 @@ export function submissionWork(work: Effect<SubmissionData>): SubmissionWork {
 }
 
 /** Calls the crowd's hook of a decision, in a task of its own, so that it can fail and retry alone. */
-export function tellDecided(crowd: AnyCrowd, hook: "onApproved" | "onRejected") {
+export function runDecisionHook(crowd: AnyCrowd, hook: "onApproved" | "onRejected") {
   return async (work: Effect<SubmissionData>): Promise<void> => {
     const { auto, feedback } = work.data;
     await crowd[hook]?.({ ...submissionWork(work), auto, feedback });
   };
 }
 
-export async function tellFinished(crowd: AnyCrowd, work: Effect<JobData>): Promise<void> {
+export async function runFinishedHook(crowd: AnyCrowd, work: Effect<JobData>): Promise<void> {
   const { content, labels, consensus, agreement, approved, rejected, reason } = work.data;
   const told = { content, labels, consensus, agreement, approved, rejected, reason };
   await crowd.onJobFinished?.({ ...basicsOf(work), key: work.key, ...told });

@@ -2,12 +2,12 @@ import type { Json } from "../base/json.ts";
 import type { AnyCrowd } from "../definition/crowd.ts";
 import type { QuestionAnswer, QuestionProvider } from "../kernel/family/question-provider.ts";
 import { readStates } from "../views/move/states.ts";
-import type { Family } from "./crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "./crowd-lifecycles.ts";
 import type { JobData } from "./data.ts";
 import { newJob } from "./job/new-job.ts";
 
 /** A crowd answers for `ask: { crowd }`: a question is a crowd job. */
-export function askCrowds(families: ReadonlyMap<AnyCrowd, Family>): QuestionProvider {
+export function crowdQuestions(families: ReadonlyMap<AnyCrowd, CrowdLifecycles>): QuestionProvider {
   return {
     lifecycles: [...families.values()].map((family) => family.job),
     cancelEvent: "close",

@@ -1,7 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { findInStates } from "../views/move/instances.ts";
 import { readStates } from "../views/move/states.ts";
-import type { Family } from "./crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "./crowd-lifecycles.ts";
 import type { JobData } from "./data.ts";
 import type { Marketplace, MarketplaceContext, RemoteJob } from "./marketplace.ts";
 
@@ -24,7 +24,7 @@ const living = ["running", "looking", "extending", "closing", "failed"];
 /** Compares all postings with all open jobs, page by page. */
 export async function reconcile(
   kernel: Kernel,
-  families: readonly Family[],
+  families: readonly CrowdLifecycles[],
   { repair, sync }: { readonly repair: boolean; readonly sync: (id: string) => Promise<void> },
 ): Promise<ReconcileIssue[]> {
   const call = { signal: AbortSignal.timeout(10 * 60_000) };
@@ -89,7 +89,7 @@ async function settleOrphan(
 
 async function lostJobs(
   kernel: Kernel,
-  { job, crowd }: Family,
+  { job, crowd }: CrowdLifecycles,
   there: ReadonlySet<string>,
   repair: boolean,
   sync: (id: string) => Promise<void>,

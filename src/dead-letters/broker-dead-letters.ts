@@ -8,10 +8,10 @@ import { decidedError } from "../kernel/recovery/requeue.ts";
 import { outboxTopic } from "../kernel/signals/signals.ts";
 import {
   type BrokerDeadMessage,
-  type KeptBody,
-  type KeptMessage,
   requeuePrefix,
   requeuesHeader,
+  type StoredBody,
+  type StoredDeadMessage,
 } from "../outbox/broker-dead-message.ts";
 import type { Executor } from "../store/port/db.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
@@ -21,8 +21,8 @@ import { type BrokerLetter, insertBrokerLetter, requeueBrokerLetter } from "./st
 const longestBody = 1024 * 1024;
 
 /** Stores a dead letter for the message, once per death. The message may be deleted after it resolves. */
-export async function keepDied(kernel: Kernel, died: BrokerDeadMessage): Promise<void> {
-  const kept = keptOf(died);
+export async function storeBrokerDeadLetter(kernel: Kernel, died: BrokerDeadMessage): Promise<void> {
+  const kept = storedMessageOf(died);
   const letter = letterOf(kernel, died, kept);
   if (!(await insertBrokerLetter(kernel.db, letter))) return;
   const { reason, queue, broker } = letter;
@@ -33,7 +33,7 @@ export async function keepDied(kernel: Kernel, died: BrokerDeadMessage): Promise
   );
 }
 
-function letterOf(kernel: Kernel, died: BrokerDeadMessage, kept: KeptMessage): BrokerLetter {
+function letterOf(kernel: Kernel, died: BrokerDeadMessage, kept: StoredDeadMessage): BrokerLetter {
   const id = kernel.newId();
   const queue = kept.queue ?? died.graveyard;
   const { headers } = kept;
@@ -60,7 +60,7 @@ function letterOf(kernel: Kernel, died: BrokerDeadMessage, kept: KeptMessage): B
   };
 }
 
-function keptOf(died: BrokerDeadMessage): KeptMessage {
+function storedMessageOf(died: BrokerDeadMessage): StoredDeadMessage {
   const headers = cleaned(died.headers);
   return {
     broker: died.broker,
@@ -77,7 +77,7 @@ function keptOf(died: BrokerDeadMessage): KeptMessage {
 }
 
 /** The id that its sender set in a header or in the body; otherwise the id of AMQP. */
-function requestIdOf(died: BrokerDeadMessage, headers: KeptMessage["headers"]): string | null {
+function requestIdOf(died: BrokerDeadMessage, headers: StoredDeadMessage["headers"]): string | null {
   const said = [headers["request-id"], headers["x-request-id"], headers.requestId, inBody(died.body)];
   return textOrNull([...said, died.properties.correlationId, died.id].find(isText));
 }
@@ -91,7 +91,7 @@ function inBody(body: Buffer): unknown {
   }
 }
 
-function bodyOf(body: Buffer): KeptBody {
+function bodyOf(body: Buffer): StoredBody {
   const bytes = body.length;
   const start = body.subarray(0, longestBody);
   const text = start.toString("utf8");
@@ -138,8 +138,8 @@ export async function requeueDied(
   db: Executor,
   { letter, data, restart, ...by }: Decider & { letter: DeadLetterView; data: unknown; restart: boolean },
 ): Promise<void> {
-  const { queue, broker } = letter.details as KeptMessage;
-  const { truncated, bytes } = letter.payload as KeptBody;
+  const { queue, broker } = letter.details as StoredDeadMessage;
+  const { truncated, bytes } = letter.payload as StoredBody;
   const obstacle =
     data !== undefined || restart
       ? "is sent again as it was, without `data` or `restart`"

@@ -35,7 +35,7 @@ import {
   type Operation,
   previewOf,
 } from "./results.ts";
-import { beginOperation, foresee } from "./run-operations.ts";
+import { beginOperation, previewDecision } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
 import { Tickets } from "./tickets.ts";
 import { readDeadLetters, readLetterGroups, readLettersOfKind } from "./views/dead-letters.ts";
@@ -160,7 +160,7 @@ export class DeadLetters {
     if (decision !== "requeue" && decision !== "discard")
       throw new PawlError("option_invalid", "`preview` takes requeue or discard.");
     const { restart = false } = checkedOptions(options, ["restart"], "deadLetters.preview");
-    return previewOf(await foresee(this.#kernel, filterOf(filter), { decision, restart }));
+    return previewOf(await previewDecision(this.#kernel, filterOf(filter), { decision, restart }));
   }
 
   /**

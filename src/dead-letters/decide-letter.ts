@@ -2,7 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { decidedError, type Requeue } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import { type Decision, decideDead } from "../outbox/dead-messages.ts";
+import { type Decision, decideDeadMessages } from "../outbox/dead-messages.ts";
 import type { Decider } from "../store/recovery/dead-letters.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { requeueDied } from "./broker-dead-letters.ts";
@@ -42,6 +42,6 @@ async function decideMessage(
     const message = `Dead letter ${letter.id} is of the message \`${letter.origin}\`: requeue it without \`data\`, \`restart\` and \`tx\`, or discard it.`;
     throw new PawlError("option_invalid", message, { deadLetter: letter.id });
   }
-  const decided = await decideDead(kernel, { ids: [letter.task_id!], type: null }, decision, { actor, reason });
+  const decided = await decideDeadMessages(kernel, { ids: [letter.task_id!], type: null }, decision, { actor, reason });
   if (decided === 0) throw decidedError(letter.id);
 }

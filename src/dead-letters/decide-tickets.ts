@@ -1,14 +1,14 @@
 import { PawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { letterUnknown } from "../kernel/recovery/requeue.ts";
-import { markResolved, markTaken } from "./store/tickets.ts";
+import { markAssigned, markResolved } from "./store/tickets.ts";
 import { readTicket, type TicketView } from "./views/tickets.ts";
 
 /** Assigns a ticket to a person. Idempotent; refused if another person has it. */
-export async function takeTicket(kernel: Kernel, id: string, actor: string): Promise<TicketView> {
-  const isTaken = await markTaken(kernel.db, id, actor);
+export async function assignTicket(kernel: Kernel, id: string, actor: string): Promise<TicketView> {
+  const isTaken = await markAssigned(kernel.db, id, actor);
   const ticket = await knownTicket(kernel, id);
-  if (!isTaken) throw spokenFor(ticket);
+  if (!isTaken) throw ticketConflict(ticket);
   return ticket;
 }
 
@@ -20,7 +20,7 @@ export async function resolveTicket(
 ): Promise<TicketView> {
   const isDone = await markResolved(kernel.db, id, by);
   const ticket = await knownTicket(kernel, id);
-  if (!isDone) throw spokenFor(ticket);
+  if (!isDone) throw ticketConflict(ticket);
   return ticket;
 }
 
@@ -30,7 +30,7 @@ async function knownTicket(kernel: Kernel, id: string): Promise<TicketView> {
   return ticket;
 }
 
-function spokenFor({ id, status, taken_by, resolved_by }: TicketView): PawlError {
+function ticketConflict({ id, status, taken_by, resolved_by }: TicketView): PawlError {
   const how =
     status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `assigned to ${taken_by}`;
   return new PawlError("ticket_taken", `Ticket ${id} is already ${how}; nothing was changed.`, { ticket: id, status });

@@ -7,10 +7,10 @@ import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import type { DeadLetterSource } from "../outbox/broker.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { readNow } from "../views/now.ts";
-import { keepDied } from "./broker-dead-letters.ts";
-import { tellTickets } from "./notify-tickets.ts";
-import { keepLetters } from "./retention.ts";
-import { carryOn } from "./run-operations.ts";
+import { storeBrokerDeadLetter } from "./broker-dead-letters.ts";
+import { notifyTickets } from "./notify-tickets.ts";
+import { enforceRetention } from "./retention.ts";
+import { runOneBatch } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
 
 const lookEveryMs = 1_000;
@@ -24,17 +24,17 @@ const stopLimitMs = 30_000;
  * Starts the background loops of dead letters: operations, retention, tickets, dead-letter queues. Each runs on its own
  * until it is stopped.
  */
-export function driveLetters(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
+export function startDeadLetterLoops(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
   const { log } = kernel.telemetry;
   const onFailure = (error: unknown) => logFailure(log, error);
-  const operations = async (): Promise<number> => ((await carryOn(kernel, verbs)) ? 0 : lookEveryMs);
-  const keeping = async (): Promise<number> => ((await keepLetters(kernel, settings)) > 0 ? 0 : keepEveryMs);
+  const operations = async (): Promise<number> => ((await runOneBatch(kernel, verbs)) ? 0 : lookEveryMs);
+  const keeping = async (): Promise<number> => ((await enforceRetention(kernel, settings)) > 0 ? 0 : keepEveryMs);
   const { onTicket, queues } = settings;
-  const keep = { keep: keepDied.bind(undefined, kernel), available: () => readNow(kernel.db), log };
+  const keep = { keep: storeBrokerDeadLetter.bind(undefined, kernel), available: () => readNow(kernel.db), log };
   return [
     repeat(operations, { restMs: lookEveryMs, onFailure }),
     repeat(keeping, { restMs: keepEveryMs, firstMs: keepFirstMs, onFailure }),
-    ...(onTicket === undefined ? [] : [driveTickets(kernel, onTicket)]),
+    ...(onTicket === undefined ? [] : [startTicketLoop(kernel, onTicket)]),
     ...queues.map((queue) => openQueue(queue, keep)),
   ];
 }
@@ -56,8 +56,8 @@ function openQueue(queue: DeadLetterSource, given: Parameters<DeadLetterSource["
   };
 }
 
-function driveTickets(kernel: Kernel, onTicket: NonNullable<LetterSettings["onTicket"]>): Repeated {
-  const round = async (): Promise<number> => ((await tellTickets(kernel, onTicket)) > 0 ? 0 : lookEveryMs);
+function startTicketLoop(kernel: Kernel, onTicket: NonNullable<LetterSettings["onTicket"]>): Repeated {
+  const round = async (): Promise<number> => ((await notifyTickets(kernel, onTicket)) > 0 ? 0 : lookEveryMs);
   const onFailure = (error: unknown) => logFailure(kernel.telemetry.log, error);
   return repeat(round, { restMs: lookEveryMs, onFailure });
 }

@@ -4,7 +4,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { exponential } from "../policy/retry.ts";
 import { type Ticket, ticketOf } from "./results.ts";
-import { markTicketTold, takeDueTickets } from "./store/tickets.ts";
+import { claimDueTickets, markTicketDelivered } from "./store/tickets.ts";
 import { readTicket } from "./views/tickets.ts";
 
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
@@ -17,22 +17,22 @@ const heldMs = 120_000;
 const limitMs = 60_000;
 
 /** Calls `onTicket` for due tickets, each until the call succeeds; returns how many were delivered. */
-export async function tellTickets(kernel: Kernel, onTicket: (ticket: Ticket) => unknown): Promise<number> {
-  const due = await takeDueTickets(kernel.db, batchSize, heldMs);
+export async function notifyTickets(kernel: Kernel, onTicket: (ticket: Ticket) => unknown): Promise<number> {
+  const due = await claimDueTickets(kernel.db, batchSize, heldMs);
   await Promise.all(
     due.map(async (one) => {
       try {
         const ticket = await readTicket(kernel.db, one.id);
         if (ticket === undefined) return;
         await settleWithin(limitMs, "`onTicket`", () => onTicket(ticketOf(ticket)));
-        await markTicketTold(kernel.db, one, null);
+        await markTicketDelivered(kernel.db, one, null);
       } catch (error) {
         const isOver = error instanceof PermanentError || one.attempts >= mostAttempts;
         kernel.telemetry.log.warn(
           { ticket: one.id, attempts: one.attempts },
           `Ticket notification failed: ${messageOf(error)}`,
         );
-        await markTicketTold(kernel.db, one, isOver ? null : pauses(one.attempts, Math.random()));
+        await markTicketDelivered(kernel.db, one, isOver ? null : pauses(one.attempts, Math.random()));
       }
     }),
   );

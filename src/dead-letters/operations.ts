@@ -7,7 +7,7 @@ import type { Verbs } from "../kernel/verbs.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { idOf } from "./options.ts";
 import { type Operation, operationOf } from "./results.ts";
-import { carryOn } from "./run-operations.ts";
+import { runOneBatch } from "./run-operations.ts";
 import { abortOperation } from "./store/operations.ts";
 import { readOperation, readOperations } from "./views/operations.ts";
 
@@ -49,7 +49,7 @@ export class Operations {
   async runBatch(id: string): Promise<Operation> {
     refuseInside(this.#kernel, "operations.runBatch");
     const operation = idOf(id, "an operation");
-    await carryOn(this.#kernel, this.#verbs, operation);
+    await runOneBatch(this.#kernel, this.#verbs, operation);
     return knownOperation(this.#kernel, operation);
   }
 

@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { firstIdAt } from "../base/ids.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { inTurn } from "../kernel/maintenance/in-turn.ts";
+import { runDuty } from "../kernel/maintenance/in-turn.ts";
 import { raiseAlert } from "../kernel/recovery/alerts.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
 import { countLetters } from "./store/archives.ts";
@@ -9,7 +9,7 @@ import { pruneOperations } from "./store/operations.ts";
 import { countLettersFrom } from "./views/dead-letters.ts";
 
 /** How long dead letters are kept, how many, and from which number an alert is raised. */
-export interface LetterKeeping {
+export interface RetentionOptions {
   readonly keepMs: number | null;
   readonly keepMost: number | null;
   readonly archive: DeadLetterArchive | undefined;
@@ -28,15 +28,15 @@ const keepOperationsMs = 30 * dayMs;
  * One round, in one process at a time: raises the alert about many letters, and archives old or surplus ones. Returns
  * how many were archived.
  */
-export function keepLetters(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
-  return inTurn(kernel, "dead_letters", { heldMs, restMs }, async () => {
-    await tellOfMany(kernel, keeping);
+export function enforceRetention(kernel: Kernel, keeping: RetentionOptions): Promise<number> {
+  return runDuty(kernel, "dead_letters", { heldMs, restMs }, async () => {
+    await alertAboutMany(kernel, keeping);
     await pruneOperations(kernel.db, keepOperationsMs, 20);
     return archiveSurplus(kernel, keeping);
   });
 }
 
-async function archiveSurplus(kernel: Kernel, keeping: LetterKeeping): Promise<number> {
+async function archiveSurplus(kernel: Kernel, keeping: RetentionOptions): Promise<number> {
   const { archive, keepMs, keepMost } = keeping;
   if (archive === undefined) return 0;
   try {
@@ -58,7 +58,7 @@ async function archiveSurplus(kernel: Kernel, keeping: LetterKeeping): Promise<n
 
 const fileSize = 1_000;
 
-async function tellOfMany(kernel: Kernel, { alertOver }: LetterKeeping): Promise<void> {
+async function alertAboutMany(kernel: Kernel, { alertOver }: RetentionOptions): Promise<void> {
   if (alertOver === null) return;
   const day = dayOf(kernel);
   const since = Math.floor(kernel.clock.nowMs() / dayMs) * dayMs;

@@ -4,8 +4,8 @@ import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { refusedRequeues, unknownLifecycle } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
-import type { KeptBody, KeptMessage } from "../outbox/broker-dead-message.ts";
-import { decideDead } from "../outbox/dead-messages.ts";
+import type { StoredBody, StoredDeadMessage } from "../outbox/broker-dead-message.ts";
+import { decideDeadMessages } from "../outbox/dead-messages.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import type { LetterFilter } from "./store/dead-letter-filter.ts";
@@ -18,7 +18,7 @@ import {
   readLeftLetters,
   settleOperation,
 } from "./store/operations.ts";
-import { readLettersById, readMeantLetters } from "./views/dead-letters.ts";
+import { readLettersById, readMatchingLetters } from "./views/dead-letters.ts";
 
 export type { LetterFilter };
 
@@ -41,7 +41,7 @@ export async function beginOperation(
 }
 
 /** The expected outcome of a letter. */
-interface Foreseen {
+interface ExpectedOutcome {
   readonly letter: DeadLetterView;
   readonly outcome: string;
   readonly note: string | null;
@@ -52,26 +52,26 @@ export interface Preview {
   readonly letters: number;
   readonly outcomes: Readonly<Record<string, number>>;
   /** The first few of each outcome. */
-  readonly sample: readonly Foreseen[];
+  readonly sample: readonly ExpectedOutcome[];
 }
 
 const sampleOfEach = 5;
 
-export async function foresee(
+export async function previewDecision(
   kernel: Kernel,
   filter: LetterFilter,
   { decision, restart }: { decision: NewOperation["decision"]; restart: boolean },
 ): Promise<Preview> {
   const outcomes: Record<string, number> = {};
-  const sample: Foreseen[] = [];
+  const sample: ExpectedOutcome[] = [];
   let letters = 0;
   for (let afterId = firstId; letters < mostLetters; ) {
-    const page = await readMeantLetters(kernel.db, filter, { afterId, limit: pageSize });
+    const page = await readMatchingLetters(kernel.db, filter, { afterId, limit: pageSize });
     if (page.length === 0) break;
     const foreseen =
       decision === "discard"
-        ? page.map((letter): Foreseen => ({ letter, outcome: "discarded", note: null }))
-        : await foreseeRequeues(kernel, page, restart);
+        ? page.map((letter): ExpectedOutcome => ({ letter, outcome: "discarded", note: null }))
+        : await previewRequeues(kernel, page, restart);
     for (const one of foreseen) {
       const before = outcomes[one.outcome] ?? 0;
       outcomes[one.outcome] = before + 1;
@@ -83,7 +83,11 @@ export async function foresee(
   return { letters, outcomes, sample };
 }
 
-async function foreseeRequeues(kernel: Kernel, page: readonly DeadLetterView[], restart: boolean): Promise<Foreseen[]> {
+async function previewRequeues(
+  kernel: Kernel,
+  page: readonly DeadLetterView[],
+  restart: boolean,
+): Promise<ExpectedOutcome[]> {
   const instances = page.filter((letter) => letter.kind === "instance");
   const refused = await refusedRequeues(kernel, instances, restart);
   return page.map((letter) => {
@@ -99,12 +103,12 @@ function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlEr
   if (restart) return new PawlError("option_invalid", "Only instances begin anew.");
   const isLost =
     letter.kind === "broker" &&
-    ((letter.details as KeptMessage).queue === null || (letter.payload as KeptBody).truncated);
+    ((letter.details as StoredDeadMessage).queue === null || (letter.payload as StoredBody).truncated);
   return isLost ? new PawlError("option_invalid", "It cannot be sent back to its queue.") : undefined;
 }
 
 /** Runs one batch of one operation that may continue now; returns whether there was one. */
-export async function carryOn(kernel: Kernel, verbs: Verbs, only: string | null = null): Promise<boolean> {
+export async function runOneBatch(kernel: Kernel, verbs: Verbs, only: string | null = null): Promise<boolean> {
   const lifecycles = [...kernel.lifecycles.keys()];
   const operation = await leaseOperation(kernel.db, { only, lifecycles, leaseMs });
   if (operation === undefined) return false;
@@ -133,7 +137,7 @@ async function decideAll(
   const decidingMessages =
     messages.length === 0
       ? undefined
-      : decideDead(kernel, { ids: messages.map((one) => one.task_id!), type: null }, operation.decision, by);
+      : decideDeadMessages(kernel, { ids: messages.map((one) => one.task_id!), type: null }, operation.decision, by);
   const deciding = open.map(async (letter) => {
     if (isSent(letter)) return;
     try {

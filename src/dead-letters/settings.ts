@@ -3,7 +3,7 @@ import { PawlError } from "../base/errors.ts";
 import type { DeadLetterSource } from "../outbox/broker.ts";
 import type { DeadLetterArchive } from "./archive.ts";
 import type { Ticket } from "./results.ts";
-import type { LetterKeeping } from "./retention.ts";
+import type { RetentionOptions } from "./retention.ts";
 
 /** How dead letters are collected, kept and archived. */
 export interface DeadLetterOptions {
@@ -30,7 +30,7 @@ export interface DeadLetterOptions {
   readonly onTicket?: ((ticket: Ticket) => unknown) | undefined;
 }
 
-export interface LetterSettings extends LetterKeeping {
+export interface LetterSettings extends RetentionOptions {
   readonly queues: readonly DeadLetterSource[];
   readonly onTicket: DeadLetterOptions["onTicket"];
 }

@@ -2,7 +2,7 @@ import { PawlError } from "../base/errors.ts";
 import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
-import { resolveTicket, takeTicket } from "./decide-tickets.ts";
+import { assignTicket, resolveTicket } from "./decide-tickets.ts";
 import { idOf } from "./options.ts";
 import { type Ticket, ticketOf } from "./results.ts";
 import { readTickets } from "./views/tickets.ts";
@@ -56,7 +56,7 @@ export class Tickets {
   async assign(id: string, options: AssignTicketOptions): Promise<Ticket> {
     refuseInside(this.#kernel, "deadLetters.tickets.assign");
     const { to } = checkedOptions(options, ["to"], "deadLetters.tickets.assign");
-    return ticketOf(await takeTicket(this.#kernel, idOf(id, "a ticket"), checkedText(to, "`to`")));
+    return ticketOf(await assignTicket(this.#kernel, idOf(id, "a ticket"), checkedText(to, "`to`")));
   }
 
   /** Resolves a ticket; its dead letter does not change. A decision about the letter resolves its ticket, too. */

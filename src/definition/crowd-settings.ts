@@ -1,5 +1,5 @@
 import type { Duration } from "../base/duration.ts";
-import { type Faults, shown } from "./read/fault.ts";
+import { type Faults, quotedValue } from "./read/fault.ts";
 import { type Fields, readBoolean, readDuration, readInteger, readOneOf, readText } from "./read/read.ts";
 
 const ways = ["extend", "finish"] as const;
@@ -122,13 +122,13 @@ export function readCrowdSettings(fields: Fields, name: string, faults: Faults):
 function readKeywords(value: unknown, faults: Faults): readonly string[] {
   if (value === undefined) return [];
   if (Array.isArray(value) && value.every((one) => typeof one === "string" && one !== "")) return value;
-  faults.add("shape_invalid", "keywords", `It is ${shown(value)}.`, "Write a list of words.");
+  faults.add("shape_invalid", "keywords", `It is ${quotedValue(value)}.`, "Write a list of words.");
   return [];
 }
 
 function readReward(value: unknown, faults: Faults): string | null {
   if (value === undefined) return null;
   if (typeof value === "string" && /^\d{1,7}(\.\d{1,2})?$/.test(value)) return value;
-  faults.add("shape_invalid", "reward", `It is ${shown(value)}.`, 'Write an amount as a text, such as "0.25".');
+  faults.add("shape_invalid", "reward", `It is ${quotedValue(value)}.`, 'Write an amount as a text, such as "0.25".');
   return null;
 }

@@ -4,7 +4,7 @@ import type { Effect } from "./language/step.ts";
 import type { StorableValue } from "./language/storable.ts";
 import type { LabelOf, LabelSchema } from "./queue.ts";
 import { readLabel } from "./queue.ts";
-import { Faults, shown } from "./read/fault.ts";
+import { Faults, quotedValue } from "./read/fault.ts";
 import { outerNamePattern, readFields, readFunction, readName, whole } from "./read/read.ts";
 import type { JsonSchema } from "./schema/json-schema.ts";
 
@@ -117,6 +117,6 @@ export function crowd<const Schema extends LabelSchema>(
     onRejected: readFunction(fields.onRejected, "onRejected", faults),
     onJobFinished: readFunction(fields.onJobFinished, "onJobFinished", faults),
   };
-  faults.throwIfAny(`crowd ${shown(name)}`);
+  faults.throwIfAny(`crowd ${quotedValue(name)}`);
   return made;
 }

@@ -8,7 +8,7 @@ import type { Effect, GiveUp, RetryLater, Work } from "./language/step.ts";
 import type { StorableFields } from "./language/storable.ts";
 import type { Context, RetryModel } from "./model.ts";
 import { buildLifecycle } from "./read/build.ts";
-import { Faults, shown } from "./read/fault.ts";
+import { Faults, quotedValue } from "./read/fault.ts";
 import { readFields, whole } from "./read/read.ts";
 
 /** The step of a job's `run`. */
@@ -109,7 +109,7 @@ export function job<Name extends string, Schema extends StandardSchemaV1 = NoDat
   const hooksOf = (event: string) =>
     on[event] === undefined ? undefined : readFields(on[event], ["before", "after"], `on.${event}`, faults);
   const [done, fail] = [hooksOf("done"), hooksOf("fail")];
-  faults.throwIfAny(`job ${shown(name)}`);
+  faults.throwIfAny(`job ${quotedValue(name)}`);
   const { payload, version, retention = "7d", on: _, ...step } = fields;
   return buildLifecycle(
     name,

@@ -1,5 +1,5 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { type Faults, shown } from "./read/fault.ts";
+import { type Faults, quotedValue } from "./read/fault.ts";
 import {
   type Fields,
   readBoolean,
@@ -201,7 +201,7 @@ function readAgreement(value: unknown, faults: Faults): QueueSettings["agreement
     faults.add(
       "number_invalid",
       "agreement.atLeast",
-      `${shown(atLeast)} is out of range.`,
+      `${quotedValue(atLeast)} is out of range.`,
       "Write more than 0, up to 1.",
     );
   }
@@ -215,14 +215,14 @@ function readInstructions(value: unknown, faults: Faults): string | null {
   if (typeof value === "string" && value.trim() !== "" && value.length <= longestInstructions && isStorable(value))
     return value;
   const remedy = `Write a text of 1 to ${longestInstructions.toLocaleString("en")} characters.`;
-  faults.add("shape_invalid", "instructions", `It is ${shown(value)}.`, remedy);
+  faults.add("shape_invalid", "instructions", `It is ${quotedValue(value)}.`, remedy);
   return null;
 }
 
 /** Short texts, each once. */
 function readTexts(value: unknown, place: string, faults: Faults): readonly string[] {
   if (Array.isArray(value) && value.every(isShort)) return [...new Set(value)];
-  faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write a list of texts of 1 to 500 characters.");
+  faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, "Write a list of texts of 1 to 500 characters.");
   return [];
 }
 

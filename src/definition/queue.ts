@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { StorableValue } from "./language/storable.ts";
 import { type QueueOptions, type QueueSettings, type RankOf, readSettings, settingKeys } from "./queue-settings.ts";
-import { Faults, shown } from "./read/fault.ts";
+import { Faults, quotedValue } from "./read/fault.ts";
 import { isSchema, outerNamePattern, readFields, readFunction, readName, readObject, whole } from "./read/read.ts";
 import { checkJsonSchema, type JsonSchema } from "./schema/json-schema.ts";
 
@@ -82,7 +82,7 @@ export function queue<const Schema extends LabelSchema>(
     rank: typeof fields.order === "function" ? (fields.order as RankOf) : undefined,
     ...readSettings(fields, faults),
   };
-  faults.throwIfAny(`queue ${shown(name)}`);
+  faults.throwIfAny(`queue ${quotedValue(name)}`);
   return made;
 }
 
@@ -95,7 +95,7 @@ export function readLabel(value: unknown, faults: Faults): { label: LabelSchema;
     return { label: schema, form: schema };
   }
   const remedy = "Give a schema of zod, valibot, arktype and the like, or a JSON Schema.";
-  faults.add("schema_invalid", "label", `It is ${shown(value)}.`, remedy);
+  faults.add("schema_invalid", "label", `It is ${quotedValue(value)}.`, remedy);
   return { label: {}, form: {} };
 }
 
@@ -105,7 +105,7 @@ function formOf(schema: StandardSchemaV1, faults: Faults): JsonSchema {
   if (typeof standard.jsonSchema?.input !== "function") {
     const converter = "Wrap it: toStandardJsonSchema(schema), of @valibot/to-json-schema.";
     const remedy = standard.vendor === "valibot" ? converter : "Give the JSON Schema of the labels instead.";
-    const problem = `This schema of ${shown(standard.vendor)} does not tell its JSON Schema, which the form is made of.`;
+    const problem = `This schema of ${quotedValue(standard.vendor)} does not tell its JSON Schema, which the form is made of.`;
     faults.add("schema_invalid", "label", problem, remedy);
     return {};
   }

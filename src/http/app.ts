@@ -107,7 +107,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   mountRoutes(app, pawl, admission);
   mountPages(app, { base, folder: options.pages, mediaSources: options.mediaSources });
   const receive = (context: Context, token: string | undefined) =>
-    limitGuesses(limits, context, () => takeCallback(pawl, context, token));
+    limitGuesses(limits, context, () => receiveCallback(pawl, context, token));
   app.post("/callbacks", limit, (context) => receive(context, bearerOf(context)));
   app.post("/callbacks/:token", limit, (context) => receive(context, context.req.param("token")));
   return app;
@@ -131,7 +131,7 @@ const callbackArguments = { payload: anything, error: record, dedupeKey: text };
 /**
  * `{ "payload": … }` or `{ "error": { "message": … } }`, with an idempotency key in the body or as `Idempotency-Key`.
  */
-async function takeCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
+async function receiveCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
   if (token === undefined || token === "")
     throw new PawlError(
       "token_invalid",

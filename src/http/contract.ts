@@ -30,7 +30,7 @@ type Outbox = Pawl["outbox"];
 type Crowds = Pawl["crowd"];
 
 /** The answer of a verb. */
-type Told<Verb> = Verb extends (...args: never[]) => infer Answer ? Wire<NonNullable<Awaited<Answer>>> : never;
+type AnswerOfVerb<Verb> = Verb extends (...args: never[]) => infer Answer ? Wire<NonNullable<Awaited<Answer>>> : never;
 /** One of those that a verb lists. */
 type Each<Verb> = Verb extends (...args: never[]) => infer Answer
   ? Awaited<Answer> extends readonly (infer One)[]
@@ -45,19 +45,19 @@ export type AttemptAnswer = Wire<AttemptEntry>;
 export type JournalAnswer = MoveAnswer | AttemptAnswer;
 export type PermittedAnswer = Each<Pawl["allowedEvents"]>;
 export type ChildrenAnswer = Wire<Children>;
-export type ExplanationAnswer = Told<Pawl["explain"]>;
+export type ExplanationAnswer = AnswerOfVerb<Pawl["explain"]>;
 
 export type CallbackAnswer = Wire<Callback>;
 export type ReceivedAnswer = Wire<ReceivedCallback>;
 
-export type DeadLetterAnswer = Told<Dead["get"]>;
+export type DeadLetterAnswer = AnswerOfVerb<Dead["get"]>;
 export type DeadGroupAnswer = Each<Dead["groups"]>;
-export type PreviewAnswer = Told<Dead["preview"]>;
-export type OperationAnswer = Told<Pawl["operations"]["get"]>;
+export type PreviewAnswer = AnswerOfVerb<Dead["preview"]>;
+export type OperationAnswer = AnswerOfVerb<Pawl["operations"]["get"]>;
 export type TicketAnswer = Each<Dead["tickets"]["list"]>;
 export type ArchiveAnswer = Each<Dead["archives"]>;
-export type ArchivedAnswer = Told<Dead["archive"]>;
-export type RestoredAnswer = Told<Dead["restore"]>;
+export type ArchivedAnswer = AnswerOfVerb<Dead["archive"]>;
+export type RestoredAnswer = AnswerOfVerb<Dead["restore"]>;
 
 export type LaneAnswer = Each<Pawl["lanes"]["list"]>;
 export type WorkerAnswer = Each<Pawl["workers"]["list"]>;
@@ -68,7 +68,7 @@ export type ScheduleAnswer = Wire<ScheduleStatus>;
 
 export type MessageAnswer = Each<Outbox["messages"]>;
 export interface OutboxAnswer {
-  readonly lag: Told<Outbox["lag"]>;
+  readonly lag: AnswerOfVerb<Outbox["lag"]>;
   readonly types: readonly Each<Outbox["status"]>[];
 }
 /** How many messages were decided about. */
@@ -76,34 +76,34 @@ export interface DecidedMessagesAnswer {
   readonly messages: number;
 }
 
-export type QueueAnswer = Told<People["queue"]>;
+export type QueueAnswer = AnswerOfVerb<People["queue"]>;
 export type QueueLoadAnswer = Each<People["queueStats"]>;
 export type LabelerAnswer = Each<People["labelers"]>;
 export type AddedSampleAnswer = Each<People["addMany"]>;
 export type SampleAnswer = Each<People["samples"]>;
-export type SampleHistoryAnswer = Told<People["sample"]>;
-export type AssignmentAnswer = Told<People["assignment"]>;
+export type SampleHistoryAnswer = AnswerOfVerb<People["sample"]>;
+export type AssignmentAnswer = AnswerOfVerb<People["assignment"]>;
 export type WorkMoveAnswer = Each<People["assignmentJournal"]>;
 export type LabelAnswer = Each<People["labels"]>;
-export type RejectedAnswer = Told<People["reject"]>;
-export type NextAnswer = Told<People["next"]>;
-export type SubmittedAnswer = Told<People["submit"]>;
+export type RejectedAnswer = AnswerOfVerb<People["reject"]>;
+export type NextAnswer = AnswerOfVerb<People["next"]>;
+export type SubmittedAnswer = AnswerOfVerb<People["submit"]>;
 /** A labeler's desk. */
-export type DeskAnswer = Told<People["desk"]>;
+export type DeskAnswer = AnswerOfVerb<People["desk"]>;
 export type DeskQueueAnswer = DeskAnswer["queues"][number];
 /** An assignment with all that its labeler needs for it. */
-export type DeskWorkAnswer = Told<People["deskWork"]>;
-export type DraftAnswer = Told<People["saveDraft"]>;
-export type QualityAnswer = Told<People["quality"]>;
-export type MetricsAnswer = Told<People["metrics"]>;
+export type DeskWorkAnswer = AnswerOfVerb<People["deskWork"]>;
+export type DraftAnswer = AnswerOfVerb<People["saveDraft"]>;
+export type QualityAnswer = AnswerOfVerb<People["quality"]>;
+export type MetricsAnswer = AnswerOfVerb<People["metrics"]>;
 export type ExportedLabelAnswer =
   ReturnType<People["exportLabels"]> extends AsyncGenerator<infer One> ? Wire<One> : never;
 
-export type CrowdAnswer = Each<Crowds["list"]> & Told<Crowds["counts"]>;
-export type CrowdJobAnswer = Told<Crowds["job"]>;
-export type SubmissionAnswer = Told<Crowds["submission"]>;
-export type BonusAnswer = Told<Crowds["bonus"]>;
-export type AstrayAnswer = Each<Crowds["reconcile"]>;
+export type CrowdAnswer = Each<Crowds["list"]> & AnswerOfVerb<Crowds["counts"]>;
+export type CrowdJobAnswer = AnswerOfVerb<Crowds["job"]>;
+export type SubmissionAnswer = AnswerOfVerb<Crowds["submission"]>;
+export type BonusAnswer = AnswerOfVerb<Crowds["bonus"]>;
+export type ReconcileIssueAnswer = Each<Crowds["reconcile"]>;
 export interface BalanceAnswer {
   readonly marketplace: string;
   /** Null where nothing is paid. */

@@ -139,9 +139,9 @@ class Live {
 }
 
 type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
-type Standing = Awaited<ReturnType<typeof standingOf>>["counts"];
+type StateCounts = Awaited<ReturnType<typeof standingOf>>["counts"];
 
-function gathered(counts: Standing): Counts {
+function gathered(counts: StateCounts): Counts {
   const all = new Map<string, Map<string, number>>();
   for (const { lifecycle, state, instances } of counts) {
     const states = all.get(lifecycle) ?? new Map<string, number>();
@@ -161,7 +161,7 @@ function changes(before: Counts, after: Counts): Counts {
   return changed;
 }
 
-function totals(counts: Standing): Map<string, { total: number; done: number; failed: number }> {
+function totals(counts: StateCounts): Map<string, { total: number; done: number; failed: number }> {
   const all = new Map<string, { total: number; done: number; failed: number }>();
   for (const { lifecycle, instances, comesTo } of counts) {
     const sums = all.get(lifecycle) ?? { total: 0, done: 0, failed: 0 };

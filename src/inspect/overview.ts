@@ -95,7 +95,7 @@ export interface StandingCount {
 }
 
 /** The data of a live view: instance counts by state, and the progress of the instances on screen. */
-export async function showStanding(
+export async function readLiveCounts(
   kernel: Kernel,
   ids: readonly string[],
 ): Promise<{ readonly counts: readonly StandingCount[]; readonly instances: readonly VersionRow[] }> {
@@ -104,7 +104,7 @@ export async function showStanding(
   return {
     counts: counts.map((one) => ({
       ...one,
-      comesTo: standingOf(kernel.lifecycles.get(one.lifecycle), one.state),
+      comesTo: categoryOf(kernel.lifecycles.get(one.lifecycle), one.state),
     })),
     instances: ids.length === 0 ? [] : await readVersions(kernel.db, ids),
   };
@@ -117,7 +117,7 @@ function totalsOf(
   const totals = { inFlight: 0, done: 0, failed: 0, discarded: 0 };
   for (const { lifecycle, state, instances } of counts) {
     totals[
-      standingOf(
+      categoryOf(
         lifecycles.find(({ name }) => name === lifecycle),
         state,
       )
@@ -127,7 +127,7 @@ function totalsOf(
 }
 
 /** The category of a state, including states that only an earlier definition has. */
-function standingOf(lifecycle: LifecycleModel | undefined, name: string): keyof Totals {
+function categoryOf(lifecycle: LifecycleModel | undefined, name: string): keyof Totals {
   const state = lifecycle?.states.get(lifecycle.renamed[name] ?? name);
   if (state?.builtIn === true) return state.name === discarded ? "discarded" : "failed";
   if (state?.final === undefined) return "inFlight";

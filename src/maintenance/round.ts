@@ -14,7 +14,7 @@ import { releaseParked } from "../kernel/move/release.ts";
 import { promoteScheduled } from "../kernel/tasks/claim.ts";
 import { reportLapsed } from "../kernel/tasks/report.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
-import { keepSchedules } from "../schedules/run-schedules.ts";
+import { runSchedules } from "../schedules/run-schedules.ts";
 
 /** What one round of maintenance did. */
 export interface Round extends FiredTimers {
@@ -51,7 +51,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
     made: 0,
     failures: [],
   });
-  const schedules = await run("run schedules", () => keepSchedules(kernel), { ticks: 0, failures: [] });
+  const schedules = await run("run schedules", () => runSchedules(kernel), { ticks: 0, failures: [] });
   for (const chore of kernel.chores) failures.push(...(await run(chore.name, () => chore.round(kernel), [])));
   await run("sum up counts", () => rollUpStateCounts(kernel), 0);
   await run("tidy gates", () => tidyGates(kernel, lanes), undefined);

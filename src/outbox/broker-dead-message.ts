@@ -22,7 +22,7 @@ export interface BrokerDeadMessage {
 }
 
 /** How a body is kept: as text where it is text. */
-export interface KeptBody {
+export interface StoredBody {
   readonly text: string;
   readonly encoding: "utf8" | "base64";
   readonly bytes: number;
@@ -31,7 +31,7 @@ export interface KeptBody {
 }
 
 /** What else is kept of it. */
-export interface KeptMessage {
+export interface StoredDeadMessage {
   readonly broker: string;
   readonly id: string | null;
   readonly requestId: string | null;

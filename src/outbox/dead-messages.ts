@@ -24,7 +24,7 @@ const nobody: Decider = { actor: null, reason: null };
  * Requeues or discards dead messages, each once; returns how many. Requires the lease of their shards, which a relay
  * may hold for a moment.
  */
-export async function decideDead(
+export async function decideDeadMessages(
   kernel: Kernel,
   filter: DeadFilter,
   decision: Decision,

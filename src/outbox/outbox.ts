@@ -3,7 +3,7 @@ import { isId } from "../base/ids.ts";
 import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
-import { decideDead } from "./dead-messages.ts";
+import { decideDeadMessages } from "./dead-messages.ts";
 import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "./views/outbox.ts";
 
 /** The backlog of the relays. */
@@ -113,13 +113,13 @@ export class Outbox {
   /** Requeues dead messages with all their attempts, in their old position; returns how many. */
   requeue(which: DeadMessages): Promise<number> {
     refuseInside(this.#kernel, "outbox.requeue");
-    return decideDead(this.#kernel, deadFilterOf(which, "outbox.requeue"), "requeue");
+    return decideDeadMessages(this.#kernel, deadFilterOf(which, "outbox.requeue"), "requeue");
   }
 
   /** Discards dead messages, so that those behind them continue; returns how many. */
   discard(which: DeadMessages): Promise<number> {
     refuseInside(this.#kernel, "outbox.discard");
-    return decideDead(this.#kernel, deadFilterOf(which, "outbox.discard"), "discard");
+    return decideDeadMessages(this.#kernel, deadFilterOf(which, "outbox.discard"), "discard");
   }
 }
 

@@ -9,7 +9,7 @@ import type { Snapshot } from "../kernel/types/snapshot.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { checkLabel, labelInvalid } from "./labels/check-label.ts";
 import { type AssignmentData, assignment } from "./lifecycle/assignment.ts";
-import { startedOf } from "./lifecycle/new-assignment.ts";
+import { startedAssignment } from "./lifecycle/new-assignment.ts";
 import { eventFor } from "./lifecycle/sends.ts";
 import type { Queues } from "./queues.ts";
 import { assignmentUnknown, notTheAssignee, refusalOf, refusedFrom } from "./refusals.ts";
@@ -21,7 +21,7 @@ import { keepLateLabel, readLabelLike } from "./store/labels.ts";
 import { readContents } from "./store/samples.ts";
 
 /** The actor, and the idempotency key of the call. */
-export interface Doing {
+export interface Attribution {
   readonly actor: string;
   readonly reason: string | null;
   readonly idempotencyKey: string | undefined;
@@ -48,7 +48,7 @@ const targets = {
 const pageSize = 500;
 
 /** Actions of labelers and leads on assignments, each an event of the assignment's lifecycle. */
-export class Work {
+export class Assignments {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
   readonly #queues: Queues;
@@ -69,27 +69,27 @@ export class Work {
     return assignmentOf(row);
   }
 
-  async start(id: string, doing: Doing): Promise<Assignment> {
+  async start(id: string, doing: Attribution): Promise<Assignment> {
     const sent = await this.#send(id, "start", undefined, doing);
     if (sent instanceof PawlError) throw await this.#expiredFirst(id, sent);
-    return startedOf(sent);
+    return startedAssignment(sent);
   }
 
-  async extend(id: string, doing: Doing): Promise<Assignment> {
+  async extend(id: string, doing: Attribution): Promise<Assignment> {
     const sent = await this.#send(id, "extend", undefined, doing);
     if (sent instanceof PawlError) throw await this.#expiredFirst(id, sent);
     return this.read(id);
   }
 
   /** Ends an assignment without a label: a skip by its labeler, or a release by a lead. */
-  async giveBack(id: string, event: "skip" | "release", doing: Doing): Promise<Assignment> {
+  async giveBack(id: string, event: "skip" | "release", doing: Attribution): Promise<Assignment> {
     const sent = await this.#send(id, event, event === "skip" ? { reason: doing.reason } : undefined, doing);
     await this.#settling.add(id);
     if (sent instanceof PawlError) throw sent;
     return this.read(id);
   }
 
-  async submit(id: string, given: unknown, doing: Doing): Promise<Submitted> {
+  async submit(id: string, given: unknown, doing: Attribution): Promise<Submitted> {
     const row = await this.#rows.add(id);
     if (row === undefined) throw assignmentUnknown(id);
     if (row.labeler !== doing.actor) throw notTheAssignee(id, doing.actor);
@@ -135,7 +135,12 @@ export class Work {
     return refusal;
   }
 
-  async #send(id: string, event: keyof typeof targets, payload: unknown, doing: Doing): Promise<Snapshot | PawlError> {
+  async #send(
+    id: string,
+    event: keyof typeof targets,
+    payload: unknown,
+    doing: Attribution,
+  ): Promise<Snapshot | PawlError> {
     const { actor, reason } = doing;
     const idempotency = idempotencyOf(event, payload, doing);
     const send = eventFor(this.#kernel, { lifecycle: assignment, id, event, payload, actor, reason, idempotency });
@@ -159,7 +164,7 @@ export class Work {
 }
 
 /** Added values, such as the new id of the label, are not part of the request hash. */
-function idempotencyOf(event: string, payload: unknown, { idempotencyKey: key }: Doing): Send["idempotency"] {
+function idempotencyOf(event: string, payload: unknown, { idempotencyKey: key }: Attribution): Send["idempotency"] {
   if (key === undefined) return undefined;
   const { labelId: _labelId, isRight: _isRight, ...asked } = (payload ?? {}) as { labelId?: string; isRight?: unknown };
   return { key, hash: requestHash(event, asked, undefined) };

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../definition/schema/json-schema.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { readNow } from "../views/now.ts";
 import { whyNotEligible } from "./assigning/no-work-reason.ts";
-import type { Work } from "./assignments.ts";
+import type { Assignments } from "./assignments.ts";
 import type { QueueInfo, Queues } from "./queues.ts";
 import { notTheAssignee } from "./refusals.ts";
 import { type Assignment, assignmentOf, type Label, labelOf, type SampleInfo, sampleOf } from "./results.ts";
@@ -69,9 +69,9 @@ const dayMs = 86_400_000;
 export class Desk {
   readonly #kernel: Kernel;
   readonly #queues: Queues;
-  readonly #work: Work;
+  readonly #work: Assignments;
 
-  constructor(kernel: Kernel, queues: Queues, work: Work) {
+  constructor(kernel: Kernel, queues: Queues, work: Assignments) {
     this.#kernel = kernel;
     this.#queues = queues;
     this.#work = work;

@@ -9,7 +9,7 @@ import { markSettled, type UnsettledSample } from "./store/samples.ts";
  * Notifies the crowd jobs that posted these samples about a change, then marks them as notified. Samples of a crowd
  * that is not registered in this process are left to a process that registers it.
  */
-export async function tellPosters(
+export async function notifyPosters(
   kernel: Kernel,
   samples: readonly UnsettledSample[],
 ): Promise<{ readonly id: string; readonly error: unknown }[]> {

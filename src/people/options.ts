@@ -4,8 +4,8 @@ import { cleanText, storableText } from "../base/json.ts";
 import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
-import type { Doing } from "./assignments.ts";
-import type { Saying } from "./review/review.ts";
+import type { Attribution } from "./assignments.ts";
+import type { LeadReview } from "./review/review.ts";
 
 /** A queue, or its name. */
 export type QueueRef = AnyQueue | string;
@@ -58,7 +58,7 @@ export function momentOf(given: unknown): number | null {
   return ms;
 }
 
-export function nameOf(queue: unknown): string {
+export function queueNameOf(queue: unknown): string {
   const name = typeof queue === "string" ? queue : (queue as { name?: unknown } | null | undefined)?.name;
   if (typeof name === "string" && name !== "") return cleanText(name, 200);
   throw new PawlError("option_invalid", "Name the queue: pass the return value of queue(), or its name.");
@@ -68,7 +68,7 @@ export function labelerOf(given: unknown): string {
   return checkedText(given, "The labeler");
 }
 
-export function doingOf(actor: unknown, options: { reason?: string; idempotencyKey?: string } = {}): Doing {
+export function attributionOf(actor: unknown, options: { reason?: string; idempotencyKey?: string } = {}): Attribution {
   const { reason, idempotencyKey } = options;
   return {
     actor: checkedText(actor, "The labeler"),
@@ -79,7 +79,7 @@ export function doingOf(actor: unknown, options: { reason?: string; idempotencyK
 
 const longestComment = 5_000;
 
-export function sayingOf(options: ReviewOptions | undefined, call: string): Saying {
+export function leadReviewOf(options: ReviewOptions | undefined, call: string): LeadReview {
   const { actor, comment } = checkedOptions<Partial<ReviewOptions>>(options, ["actor", "comment"], call);
   if (comment === undefined || comment === null) return { actor: checkedText(actor, "The actor"), comment: null };
   if (typeof comment !== "string" || comment.length > longestComment) {

@@ -7,10 +7,10 @@ import { registerLifecycles } from "../kernel/register.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import type { Executor } from "../store/port/db.ts";
 import { assignSample } from "./assigning/assign.ts";
-import { HandOut, type Next } from "./assigning/assigner.ts";
+import { Assigner, type Next } from "./assigning/assigner.ts";
 import { recheckEligibility } from "./assigning/eligibility.ts";
-import { expireDue } from "./assigning/expire-due.ts";
-import { type Submitted, Work } from "./assignments.ts";
+import { expireOverdue } from "./assigning/expire-due.ts";
+import { Assignments, type Submitted } from "./assignments.ts";
 import { Desk, type DeskWork, type Draft, type LabelersDesk } from "./desk.ts";
 import type { LabelRow } from "./formats/export-labels.ts";
 import type { ImportedLine } from "./formats/import-samples.ts";
@@ -22,22 +22,22 @@ import { instanceKeyOf, sampleKeyOf } from "./lifecycle/sample-key.ts";
 import { type Metrics, metricsOf, sumOf } from "./metrics.ts";
 import {
   type AddOptions,
-  doingOf,
+  attributionOf,
   type LeadOptions,
   labelerOf,
+  leadReviewOf,
   type MetricsOptions,
   momentOf,
-  nameOf,
   oneOf,
   type PageOptions,
   type PeopleCallOptions,
   pageOf,
   type QueueRef,
+  queueNameOf,
   type ReviewOptions,
   type SampleRef,
-  sayingOf,
 } from "./options.ts";
-import { loadsOf, type QueueLoad } from "./queue-load.ts";
+import { type QueueLoad, queueLoads } from "./queue-load.ts";
 import { type QueueInfo, Queues, type RunTimeQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
 import {
@@ -106,8 +106,8 @@ export class People {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
   readonly #queues: Queues;
-  readonly #handOut: HandOut;
-  readonly #work: Work;
+  readonly #handOut: Assigner;
+  readonly #work: Assignments;
   readonly #reviews: Reviews;
   readonly #leads: Leads;
   readonly #desk: Desk;
@@ -118,8 +118,8 @@ export class People {
     this.#kernel = kernel;
     this.#verbs = verbs;
     this.#queues = new Queues(kernel.db, queues);
-    this.#handOut = new HandOut(kernel);
-    this.#work = new Work(kernel, verbs, this.#queues);
+    this.#handOut = new Assigner(kernel);
+    this.#work = new Assignments(kernel, verbs, this.#queues);
     this.#reviews = new Reviews(kernel, verbs, this.#queues);
     this.#leads = new Leads(kernel, verbs, this.#work);
     this.#desk = new Desk(kernel, this.#queues, this.#work);
@@ -152,24 +152,24 @@ export class People {
 
   /** Changes settings of a queue that was created at run time, for later samples and assignments. */
   async updateQueue(queue: QueueRef, changes: Partial<RunTimeQueue>): Promise<QueueInfo> {
-    const changed = await this.#queues.update(this.#db("updateQueue"), nameOf(queue), changes);
+    const changed = await this.#queues.update(this.#db("updateQueue"), queueNameOf(queue), changes);
     await this.#recheck();
     return changed;
   }
 
   /** Activates an inactive queue. */
   async activateQueue(queue: QueueRef): Promise<QueueInfo> {
-    return this.#queues.setActive(this.#db("activateQueue"), nameOf(queue), true);
+    return this.#queues.setActive(this.#db("activateQueue"), queueNameOf(queue), true);
   }
 
   /** Deactivates a queue: it makes no new assignments. Open assignments are not cancelled and can be finished. */
   async deactivateQueue(queue: QueueRef): Promise<QueueInfo> {
-    return this.#queues.setActive(this.#db("deactivateQueue"), nameOf(queue), false);
+    return this.#queues.setActive(this.#db("deactivateQueue"), queueNameOf(queue), false);
   }
 
   /** Returns a queue with its settings. */
   async queue(queue: QueueRef): Promise<QueueInfo> {
-    return this.#queues.get(this.#db("queue"), nameOf(queue));
+    return this.#queues.get(this.#db("queue"), queueNameOf(queue));
   }
 
   /** Lists all queues, by name. */
@@ -180,7 +180,7 @@ export class People {
   /** Lists the backlog and the metrics of each queue. */
   async queueStats(): Promise<QueueLoad[]> {
     const db = this.#db("queueStats");
-    return loadsOf(
+    return queueLoads(
       db,
       (await this.#queues.list(db)).map(({ name }) => name),
     );
@@ -228,7 +228,7 @@ export class People {
     const { tx, ...by } = checkedOptions(options, addKeys, "people.add");
     return this.#verbs.inTurn(tx, async () => {
       const reading = this.#verbs.reading("people.add", tx);
-      const known = await this.#queues.known(nameOf(queue), tx === undefined ? undefined : reading);
+      const known = await this.#queues.known(queueNameOf(queue), tx === undefined ? undefined : reading);
       const cause = causeOf(by);
       const starts = await newSamples(this.#kernel, known, given, cause);
       return (await this.#verbs.startMany(starts, tx)).map((one) => {
@@ -245,7 +245,7 @@ export class People {
    */
   async next(queue: QueueRef, labeler: string): Promise<Next> {
     this.#db("next");
-    return this.#handOut.next(nameOf(queue), labelerOf(labeler));
+    return this.#handOut.next(queueNameOf(queue), labelerOf(labeler));
   }
 
   /** Starts an assignment: its time limit runs until the `deadline` of the result. */
@@ -253,7 +253,7 @@ export class People {
     this.#db("start");
     return this.#work.start(
       checkedId(assignmentId, "assignment"),
-      doingOf(labeler, checkedOptions(options, callKeys, "people.start")),
+      attributionOf(labeler, checkedOptions(options, callKeys, "people.start")),
     );
   }
 
@@ -272,7 +272,7 @@ export class People {
     return this.#work.submit(
       checkedId(assignmentId, "assignment"),
       label,
-      doingOf(labeler, checkedOptions(options, callKeys, "people.submit")),
+      attributionOf(labeler, checkedOptions(options, callKeys, "people.submit")),
     );
   }
 
@@ -286,7 +286,7 @@ export class People {
     return this.#work.giveBack(
       checkedId(assignmentId, "assignment"),
       "skip",
-      doingOf(labeler, checkedOptions(options, [...callKeys, "reason"], "people.skip")),
+      attributionOf(labeler, checkedOptions(options, [...callKeys, "reason"], "people.skip")),
     );
   }
 
@@ -295,7 +295,7 @@ export class People {
     this.#db("extend");
     return this.#work.extend(
       checkedId(assignmentId, "assignment"),
-      doingOf(labeler, checkedOptions(options, callKeys, "people.extend")),
+      attributionOf(labeler, checkedOptions(options, callKeys, "people.extend")),
     );
   }
 
@@ -339,20 +339,20 @@ export class People {
   async assign(sampleRef: SampleRef, options: LeadOptions & { readonly to: string }): Promise<Assignment> {
     const { to, ...by } = checkedOptions(options, ["to", ...leadKeys], "people.assign");
     const { id } = await this.#sample(this.#db("assign"), sampleRef);
-    return assignSample(this.#kernel, id, labelerOf(to), doingOf(by.actor, by));
+    return assignSample(this.#kernel, id, labelerOf(to), attributionOf(by.actor, by));
   }
 
   /** Releases an assignment, as a lead: it expires now, and spends no try of its labeler or its sample. */
   async release(assignmentId: string, options: LeadOptions & PeopleCallOptions): Promise<Assignment> {
     this.#db("release");
     const by = checkedOptions(options, [...leadKeys, ...callKeys], "people.release");
-    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "release", doingOf(by.actor, by));
+    return this.#work.giveBack(checkedId(assignmentId, "assignment"), "release", attributionOf(by.actor, by));
   }
 
   /** Expires overdue assignments of a queue and returns them. Maintenance does so every second, too. */
   async checkExpired(queue: QueueRef): Promise<Assignment[]> {
-    const { name } = await this.#queues.get(this.#db("checkExpired"), nameOf(queue));
-    return expireDue(this.#kernel, name);
+    const { name } = await this.#queues.get(this.#db("checkExpired"), queueNameOf(queue));
+    return expireOverdue(this.#kernel, name);
   }
 
   /**
@@ -361,13 +361,13 @@ export class People {
    */
   async accept(labelId: string, options: ReviewOptions): Promise<Label> {
     this.#db("accept");
-    return this.#reviews.accept(checkedId(labelId, "label"), sayingOf(options, "people.accept"));
+    return this.#reviews.accept(checkedId(labelId, "label"), leadReviewOf(options, "people.accept"));
   }
 
   /** Rejects a label, as a lead: it is not used, and its labeler gets the sample again, as a revision. */
   async reject(labelId: string, options: ReviewOptions): Promise<Rejected> {
     this.#db("reject");
-    return this.#reviews.reject(checkedId(labelId, "label"), sayingOf(options, "people.reject"));
+    return this.#reviews.reject(checkedId(labelId, "label"), leadReviewOf(options, "people.reject"));
   }
 
   /**
@@ -377,7 +377,7 @@ export class People {
   async reopen(sampleRef: SampleRef, options: LeadOptions & { readonly attempts?: number }): Promise<Sample> {
     const { attempts, ...by } = checkedOptions(options, ["attempts", ...leadKeys], "people.reopen");
     const { id } = await this.#sample(this.#db("reopen"), sampleRef);
-    await this.#leads.reopen(id, attempts, doingOf(by.actor, by));
+    await this.#leads.reopen(id, attempts, attributionOf(by.actor, by));
     return this.sample(id);
   }
 
@@ -385,7 +385,7 @@ export class People {
   async close(sampleRef: SampleRef, options: LeadOptions): Promise<Sample> {
     const by = checkedOptions(options, leadKeys, "people.close");
     const { id } = await this.#sample(this.#db("close"), sampleRef);
-    await this.#leads.close(id, doingOf(by.actor, by));
+    await this.#leads.close(id, attributionOf(by.actor, by));
     return this.sample(id);
   }
 
@@ -413,7 +413,7 @@ export class People {
   ): Promise<Assignment[]> {
     const db = this.#db("assignments");
     checkedOptions(options, [...pageKeys, "labeler", "status"], "people.assignments");
-    const { name } = await this.#queues.get(db, nameOf(queue));
+    const { name } = await this.#queues.get(db, queueNameOf(queue));
     const status = oneOf(options.status, [...assignment.states.keys()] as Assignment["status"][], "status");
     const page = { queue: name, status, ...pageOf(options) };
     const { labeler } = options;
@@ -444,7 +444,7 @@ export class People {
   async samples(queue: QueueRef, options: PageOptions & { readonly state?: SampleState } = {}): Promise<Sample[]> {
     const db = this.#db("samples");
     checkedOptions(options, [...pageKeys, "state"], "people.samples");
-    const { name } = await this.#queues.get(db, nameOf(queue));
+    const { name } = await this.#queues.get(db, queueNameOf(queue));
     const state = oneOf(options.state, [...sample.states.keys()] as SampleState[], "state");
     const page = { queue: name, ...pageOf(options) };
     return (await (state === null ? readSamples(db, page) : readSamplesIn(db, state, page))).map(sampleView);
@@ -454,7 +454,7 @@ export class People {
   async labels(queue: QueueRef, options: PageOptions & { readonly late?: boolean } = {}): Promise<Label[]> {
     const db = this.#db("labels");
     checkedOptions(options, [...pageKeys, "late"], "people.labels");
-    const { name } = await this.#queues.get(db, nameOf(queue));
+    const { name } = await this.#queues.get(db, queueNameOf(queue));
     const find = options.late === true ? findLateLabels : findLabels;
     return (await find(db, { queue: name, ...pageOf(options) })).map(labelOf);
   }
@@ -534,7 +534,7 @@ export class People {
     options: Pick<PageOptions, "after"> & { readonly late?: boolean; readonly skipped?: boolean } = {},
   ): AsyncGenerator<LabelRow> {
     const db = this.#db("exportLabels");
-    const { name } = await this.#queues.get(db, nameOf(queue));
+    const { name } = await this.#queues.get(db, queueNameOf(queue));
     const keys = ["after", "late", "skipped"];
     const { late = false, skipped = false, after } = checkedOptions(options, keys, "people.exportLabels");
     const { beforeId: afterId } = pageOf({ after });
@@ -547,18 +547,21 @@ export class People {
    */
   async quality(queue: QueueRef): Promise<Quality> {
     const db = this.#db("quality");
-    return qualityOf(db, await this.#queues.get(db, nameOf(queue)));
+    return qualityOf(db, await this.#queues.get(db, queueNameOf(queue)));
   }
 
   async #span(db: Executor, queue: QueueRef, { labeler, from, to }: MetricsOptions): Promise<Span> {
-    const { name } = await this.#queues.get(db, nameOf(queue));
+    const { name } = await this.#queues.get(db, queueNameOf(queue));
     return { queue: name, labeler: textOrNull(labeler, "The labeler"), fromMs: momentOf(from), toMs: momentOf(to) };
   }
 
   async #sample(db: Executor, ref: SampleRef): Promise<Sample> {
     const row =
       typeof ref === "object" && ref !== null
-        ? await readSampleByKey(db, instanceKeyOf(nameOf(ref.queue), checkedText(ref.key, "The key", "key_invalid")))
+        ? await readSampleByKey(
+            db,
+            instanceKeyOf(queueNameOf(ref.queue), checkedText(ref.key, "The key", "key_invalid")),
+          )
         : await readSample(db, checkedId(ref, "sample"));
     if (row === undefined) throw sampleUnknown(typeof ref === "string" ? ref : `"${ref.key}"`);
     return sampleView(row);

@@ -11,7 +11,7 @@ import { Queues } from "./queues.ts";
 import { sampleRefuses, sampleUnknown } from "./refusals.ts";
 import { type Label, labelOf } from "./results.ts";
 import { conclude } from "./review/conclude.ts";
-import { Reviews, type Saying } from "./review/review.ts";
+import { type LeadReview, Reviews } from "./review/review.ts";
 import { newSamples } from "./samples.ts";
 import { readLabels } from "./store/labels.ts";
 import { findLabelsFor } from "./views/labels.ts";
@@ -109,12 +109,12 @@ export class Postings {
     }
   }
 
-  accept(label: string, saying: Saying): Promise<Label> {
+  accept(label: string, saying: LeadReview): Promise<Label> {
     return this.#reviews.accept(label, saying);
   }
 
   /** The labeler gets it again to correct it; if that expires, other labelers get it. */
-  async reject(label: string, saying: Saying): Promise<Label> {
+  async reject(label: string, saying: LeadReview): Promise<Label> {
     return (await this.#reviews.reject(label, saying)).label;
   }
 

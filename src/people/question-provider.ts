@@ -6,7 +6,7 @@ import { sampleDataOf } from "./samples.ts";
 import { type EndedSample, readEnded } from "./store/samples.ts";
 
 /** People answer for `ask: { queue }`: a question is a sample, with the key of who asks. */
-export const askPeople: QuestionProvider = {
+export const queueQuestions: QuestionProvider = {
   lifecycles: [sample],
   cancelEvent: "close",
   question(asked, shown, { id, key }) {

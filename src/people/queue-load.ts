@@ -17,7 +17,7 @@ export interface QueueLoad {
 
 const mostCounted = 100_000;
 
-export async function loadsOf(db: Executor, queues: readonly string[]): Promise<QueueLoad[]> {
+export async function queueLoads(db: Executor, queues: readonly string[]): Promise<QueueLoad[]> {
   const loads: QueueLoad[] = [];
   for (const { in_hand, ...row } of await readQueueLoads(db, queues, mostCounted)) {
     const sums = await sumOfQueue(db, { queue: row.queue, labeler: null, fromMs: null, toMs: null });

@@ -4,7 +4,7 @@ import { type Json, storableText } from "../base/json.ts";
 import { checkedText } from "../base/text.ts";
 import type { AnyQueue } from "../definition/queue.ts";
 import type { RankedSample } from "../definition/queue-settings.ts";
-import { shown } from "../definition/read/fault.ts";
+import { quotedValue } from "../definition/read/fault.ts";
 import { itemInvalid } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Start } from "../kernel/types/start.ts";
@@ -123,7 +123,7 @@ function rankOf({ name, rank }: AnyQueue, sample: RankedSample): number {
   if (typeof number === "number" && Number.isFinite(number)) return number;
   throw new PawlError(
     "option_invalid",
-    `The \`order\` of the queue \`${name}\` must return a number for each sample; for ${sample.key ?? "this one"} it returned ${shown(number)}.`,
+    `The \`order\` of the queue \`${name}\` must return a number for each sample; for ${sample.key ?? "this one"} it returned ${quotedValue(number)}.`,
     { queue: name },
   );
 }

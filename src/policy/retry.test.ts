@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exponential, isNetworkError, nextAttemptMs, ruleFor, standardRetry, underRule } from "./retry.ts";
+import { exponential, isNetworkError, matchingRule, nextAttemptMs, ruleFor, standardRetry } from "./retry.ts";
 
 test("a policy without a pause gets the standard one", () => {
   expect([1, 2, 3].map((failed) => nextAttemptMs({ maxAttempts: 3 }, failed, 0.5))).toEqual([2_000, 4_000, undefined]);
@@ -41,9 +41,9 @@ test("the first rule that an error falls under holds, by its name or by a look a
   expect(ruleFor(policy, named("Other"))).toBeUndefined();
   expect(ruleFor(policy, null)).toBeUndefined();
   expect(ruleFor(standardRetry, named("Late"))).toBeUndefined();
-  expect(nextAttemptMs(underRule(policy, policy.rules[1]), 4, 0.5)).toBe(16_000);
-  expect(nextAttemptMs(underRule(policy, policy.rules[2]), 3, 0.5)).toBe(5);
-  expect(underRule(policy, undefined)).toBe(policy);
+  expect(nextAttemptMs(matchingRule(policy, policy.rules[1]), 4, 0.5)).toBe(16_000);
+  expect(nextAttemptMs(matchingRule(policy, policy.rules[2]), 3, 0.5)).toBe(5);
+  expect(matchingRule(policy, undefined)).toBe(policy);
 });
 
 test("an error is one of the network if its code, or that of a cause, says so", () => {

@@ -82,7 +82,7 @@ function says(answer: unknown): boolean {
 }
 
 /** A policy as a rule of it changes it. */
-export function underRule(policy: RetryPolicy, rule: RetryRule | undefined): RetryPolicy {
+export function matchingRule(policy: RetryPolicy, rule: RetryRule | undefined): RetryPolicy {
   if (rule === undefined) return policy;
   return { maxAttempts: rule.maxAttempts ?? policy.maxAttempts, backoff: rule.backoff ?? policy.backoff };
 }

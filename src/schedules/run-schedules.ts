@@ -11,7 +11,7 @@ import { planStart, startAll } from "../kernel/move/start.ts";
 import type { PlannedStart, Start, Started } from "../kernel/types/start.ts";
 import { type DueTicks, dueTicks } from "../policy/due-ticks.ts";
 import type { Tx } from "../store/port/db.ts";
-import { declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow, takeTurn } from "./store/schedules.ts";
+import { claimTick, declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow } from "./store/schedules.ts";
 
 /** The result of one round of schedules. */
 export interface Kept {
@@ -30,7 +30,7 @@ const signEveryMs = 30_000;
 export const forsakenAfterMs = 120_000;
 
 /** Registers the schedules of this process, and runs their due ticks. */
-export async function keepSchedules(kernel: Kernel): Promise<Kept> {
+export async function runSchedules(kernel: Kernel): Promise<Kept> {
   const { entries } = kernel.timetable;
   const failures: { id: string; error: unknown }[] = [];
   let ticks = 0;
@@ -71,7 +71,7 @@ async function comeBack(
   const nextMs = ticks.after(nowMs);
   const skipped = ticks.after(nowMs + clockToleranceMs);
   if (nextMs === undefined || skipped === undefined || skipped >= dueMs) return;
-  if (!(await takeTurn(kernel.db, { name: schedule.name, timing, dueMs, nextMs }))) return;
+  if (!(await claimTick(kernel.db, { name: schedule.name, timing, dueMs, nextMs }))) return;
   const [was, now] = [dueMs, nextMs].map((ms) => new Date(ms).toISOString());
   const message = `The next run of schedule ${schedule.name} was moved from ${was} to ${now}, because the database's clock was set back.`;
   kernel.telemetry.log.warn({ schedule: schedule.name }, message);
@@ -169,7 +169,7 @@ async function runTurn(
   const turn = { name: entry.schedule.name, timing: entry.timing, dueMs, nextMs: nextMs ?? null };
   const take = (starts: (tx: Tx) => Promise<void>) =>
     inTransaction(kernel, async (tx) => {
-      if (!(await takeTurn(tx, turn))) return false;
+      if (!(await claimTick(tx, turn))) return false;
       if (kernel.faults !== undefined) await kernel.faults.at("schedule.taken");
       await starts(tx);
       const last = runs.at(-1);

@@ -16,7 +16,7 @@ export async function pauseSchedule(
   by: { actor: string | null; reason: string | null },
 ): Promise<void> {
   if (await markPaused(kernel.db, name, by)) return;
-  await makeKnown(kernel, name);
+  await registerSchedule(kernel, name);
   await markPaused(kernel.db, name, by);
 }
 
@@ -24,7 +24,7 @@ export async function pauseSchedule(
 export async function resumeSchedule(kernel: Kernel, name: string): Promise<void> {
   for (let round = 0; round < 3; round++) {
     const [row] = await readSchedules(kernel.db, [name]);
-    if (row!.timing === null) return makeKnown(kernel, name);
+    if (row!.timing === null) return registerSchedule(kernel, name);
     if (!row!.is_paused) return;
     const timing = readTiming(row!.timing);
     if (timing === undefined) {
@@ -46,7 +46,7 @@ export async function runScheduleNow(
 ): Promise<{ lifecycle: AnyLifecycle; started: Started }> {
   const [row] = await readSchedules(kernel.db, [name]);
   const entry = kernel.timetable.entries.get(name) ?? unknown(kernel, name, row!.timing !== null);
-  if (row!.timing === null) await makeKnown(kernel, name);
+  if (row!.timing === null) await registerSchedule(kernel, name);
   const planned = planStart(kernel, startOf(kernel, entry.schedule, row!.now_ms));
   const started = await inTransaction(kernel, async (tx) => {
     const [answer] = await startAll(kernel, tx, [planned]);
@@ -62,7 +62,7 @@ export async function runScheduleNow(
 }
 
 /** A schedule that is declared but not yet registered. */
-async function makeKnown(kernel: Kernel, name: string): Promise<void> {
+async function registerSchedule(kernel: Kernel, name: string): Promise<void> {
   const { schedule, timing, ticks } = kernel.timetable.entries.get(name) ?? unknown(kernel, name, false);
   const [row] = await readSchedules(kernel.db, [name]);
   const nextMs = ticks.after(row!.now_ms) ?? null;

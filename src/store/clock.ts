@@ -27,7 +27,7 @@ export async function noteTime(db: Executor): Promise<SeenTime> {
  * Locks the stored time if the clock is more than `toleranceMs` behind it, and sets it to the time now; undefined when it
  * is not. Of several processes one gets an answer.
  */
-export async function takeSetBack(tx: Tx, toleranceMs: number): Promise<SeenTime | undefined> {
+export async function recordTime(tx: Tx, toleranceMs: number): Promise<SeenTime | undefined> {
   const [taken] = await tx.rows<SeenTime>(sql`
     with behind as materialized (
       select known.high from pawl.clock as known

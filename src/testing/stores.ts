@@ -108,7 +108,7 @@ export function borrowMemoryStore(): Promise<TestStore> {
 async function borrow(what: string, make: () => Promise<TestStore>): Promise<TestStore> {
   const shelf = idle.get(what) ?? [];
   idle.set(what, shelf);
-  const store = (await takeFrom(shelf)) ?? (await make());
+  const store = (await borrowFrom(shelf)) ?? (await make());
   const db = new LentDb(store.db);
   return {
     db,
@@ -122,7 +122,7 @@ async function borrow(what: string, make: () => Promise<TestStore>): Promise<Tes
 }
 
 /** Emptied on the next use, not on return: what was in progress then has ended by now. */
-async function takeFrom(shelf: TestStore[]): Promise<TestStore | undefined> {
+async function borrowFrom(shelf: TestStore[]): Promise<TestStore | undefined> {
   const store = shelf.pop();
   try {
     if (store !== undefined) await emptyStore(store.db);

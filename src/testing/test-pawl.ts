@@ -1,11 +1,11 @@
-import { tellAlerts } from "../alerts/deliver-alerts.ts";
+import { deliverAlerts } from "../alerts/deliver-alerts.ts";
 import { type AlertSink, sinksOf } from "../alerts/sink.ts";
 import { openOn, type PawlOptions } from "../api/open/create.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
-import { tellTickets } from "../dead-letters/notify-tickets.ts";
-import { keepLetters } from "../dead-letters/retention.ts";
+import { notifyTickets } from "../dead-letters/notify-tickets.ts";
+import { enforceRetention } from "../dead-letters/retention.ts";
 import { type LetterSettings, letterSettings } from "../dead-letters/settings.ts";
 import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { effectLaneOf, laneOf, sendLaneOf } from "../definition/model.ts";
@@ -298,27 +298,27 @@ export class TestPawl {
   }
 
   /** Delivers due alerts; returns how many. */
-  tellAlerts(): Promise<number> {
-    return tellAlerts(this.#parts.kernel, this.#parts.alerts ?? []);
+  deliverAlerts(): Promise<number> {
+    return deliverAlerts(this.#parts.kernel, this.#parts.alerts ?? []);
   }
 
   /**
    * Archives dead letters that are too old or too many, and raises an alert when many came; returns how many were
    * archived.
    */
-  async keepLetters(): Promise<number> {
+  async archiveDeadLetters(): Promise<number> {
     const { kernel, letters = letterSettings() } = this.#parts;
     for (let archived = 0; ; ) {
-      const round = await keepLetters(kernel, letters);
+      const round = await enforceRetention(kernel, letters);
       archived += round;
       if (round === 0) return archived;
     }
   }
 
   /** Calls `deadLetters.onTicket` for due tickets; returns how many were delivered. */
-  async tellTickets(): Promise<number> {
+  async notifyTickets(): Promise<number> {
     const { kernel, letters } = this.#parts;
-    return letters?.onTicket === undefined ? 0 : tellTickets(kernel, letters.onTicket);
+    return letters?.onTicket === undefined ? 0 : notifyTickets(kernel, letters.onTicket);
   }
 
   /** Deletes all instances past their `retention`; returns how many. */

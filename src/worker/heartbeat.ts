@@ -1,7 +1,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { beatEveryMs, deleteWorker, saveHeartbeat } from "../kernel/tasks/workers.ts";
 
-type Said = Parameters<typeof saveHeartbeat>[1];
+type HeartbeatRow = Parameters<typeof saveHeartbeat>[1];
 
 /**
  * Writes at intervals that a worker is alive and what it does, in one small statement. Leases do not depend on it: a
@@ -9,12 +9,12 @@ type Said = Parameters<typeof saveHeartbeat>[1];
  */
 export class Heartbeat {
   readonly #kernel: Kernel;
-  readonly #say: () => Said;
+  readonly #say: () => HeartbeatRow;
   readonly #timer: NodeJS.Timeout;
   #underWay: Promise<void> | undefined;
   #hasNews = false;
 
-  constructor(kernel: Kernel, say: () => Said) {
+  constructor(kernel: Kernel, say: () => HeartbeatRow) {
     this.#kernel = kernel;
     this.#say = say;
     this.#timer = setInterval(() => this.now(), beatEveryMs);

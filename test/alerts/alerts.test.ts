@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { type Alert, type AlertTarget, constant, job, lifecycle, PermanentError, TransientError } from "pawl";
 import { webhookAlerts } from "pawl/webhooks";
 import { expect, test } from "vitest";
-import { tellAlerts } from "../../src/alerts/deliver-alerts.ts";
+import { deliverAlerts } from "../../src/alerts/deliver-alerts.ts";
 import { verifyWebhook } from "../../src/outbox/brokers/webhooks/signature.ts";
 import { testPawl } from "../../src/testing/test-pawl.ts";
 import { attemptOn, Services, solve } from "../support/assessment.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 const claim = lifecycle("claim", {
@@ -50,14 +50,14 @@ eachStore((store) => {
   }
 
   test("R6 R7 A53 while retries remain no error alerts; the failure that uses them up alerts once, whatever its error", async () => {
-    const [sink, log] = [keeping(), new KeptLog()];
+    const [sink, log] = [keeping(), new CapturedLog()];
     const attempt = attemptOn(new Services());
     await using t = await store.open({ lifecycles: [attempt, solve], alerts: [sink], logger: log });
     await t.pawl.start(attempt, { key: "a", data: {} });
     await t.pawl.send(attempt, "a", "complete");
     for (const failure of [1, 2, 3]) {
       await (await t.claim("attempt/completed")).fail(new TransientError(`busy ${failure}`));
-      expect(await t.tellAlerts()).toBe(failure === 3 ? 1 : 0);
+      expect(await t.deliverAlerts()).toBe(failure === 3 ? 1 : 0);
       await t.advance("10m");
       if (failure < 3) await (await t.claim("attempt/failed")).run();
     }
@@ -82,11 +82,11 @@ eachStore((store) => {
     const logged = log.lines.filter((one) => one.message.endsWith(message));
     expect(logged).toMatchObject([{ level: "error", fields: details }]);
     await t.advance("1d");
-    expect(await t.tellAlerts()).toBe(0);
+    expect(await t.deliverAlerts()).toBe(0);
   });
 
   test("R6 R7 A53 an error of any other class alerts just so, and what is said of an instance that was processed never", async () => {
-    const [sink, log] = [keeping(), new KeptLog()];
+    const [sink, log] = [keeping(), new CapturedLog()];
     const attempt = attemptOn(new Services());
     const twice = lifecycle("twice", {
       initial: "checking",
@@ -100,7 +100,7 @@ eachStore((store) => {
     await t.pawl.send(attempt, "a", "complete");
     for (const failure of [1, 2, 3]) {
       await (await t.claim("attempt/completed")).fail(new TypeError(`broken ${failure}`));
-      expect(await t.tellAlerts()).toBe(failure === 3 ? 1 : 0);
+      expect(await t.deliverAlerts()).toBe(failure === 3 ? 1 : 0);
       // The error is raised to the log of the worker that met it, each time.
       const raised = log.lines.filter(
         ({ fields }) => (fields.err as { message?: string })?.message === `broken ${failure}`,
@@ -115,12 +115,12 @@ eachStore((store) => {
     await (await t.claim("twice/checking")).report("checked");
     await expect(slow.fail(new Error("too late"))).rejects.toMatchObject({ code: "lease_lost" });
     expect(await t.pawl.get(twice, "processed")).toMatchObject({ state: "done", failure: null });
-    expect(await t.tellAlerts()).toBe(0);
+    expect(await t.deliverAlerts()).toBe(0);
     expect(sink.heard).toHaveLength(1);
   });
 
   test("R11 the last failure schedules nothing: what was processed and how it failed is logged as an error", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const attempt = attemptOn(new Services());
     await using t = await store.open({ lifecycles: [attempt, solve], logger: log });
     await t.pawl.start(attempt, { key: "a", data: {} });
@@ -147,7 +147,7 @@ eachStore((store) => {
   });
 
   test("R26 A53 a transient error is retried without an alert, others are logged; the attempt that uses up the budget alerts once", async () => {
-    const [sink, log] = [keeping(), new KeptLog()];
+    const [sink, log] = [keeping(), new CapturedLog()];
     const patient = lifecycle("patient", {
       initial: "a",
       states: {
@@ -164,17 +164,17 @@ eachStore((store) => {
       await t.pawl.start(patient, { key });
       await (await t.claim("patient/a")).fail(error);
       expect(log.lines.at(-1)!.fields.err, key).toMatchObject({ type: error.name, message: error.message });
-      expect(await t.tellAlerts(), key).toBe(key === "permanent" ? 1 : 0);
+      expect(await t.deliverAlerts(), key).toBe(key === "permanent" ? 1 : 0);
       if (key === "permanent") continue;
       await t.advance("1s");
       await (await t.claim("patient/a")).fail(error);
-      expect(await t.tellAlerts(), key).toBe(1);
+      expect(await t.deliverAlerts(), key).toBe(1);
     }
     // An error of the configuration is raised to whoever made the call, and fails nothing.
     await t.pawl.start(patient, { key: "called" });
     await expect(t.pawl.send(patient, "called", "y" as never)).rejects.toMatchObject({ code: "event_unknown" });
     expect(await t.pawl.get(patient, "called")).toMatchObject({ state: "a", version: 1 });
-    expect(await t.tellAlerts()).toBe(0);
+    expect(await t.deliverAlerts()).toBe(0);
   });
 
   test("R7 a job that is given up is told of; an after-effect is a dead letter only, since its instance has gone on", async () => {
@@ -189,7 +189,7 @@ eachStore((store) => {
     await t.pawl.start(paid, { key: "p" });
     await t.pawl.send(paid, "p", "pay");
     await (await t.claim("paid:after")).giveUp("no stamps");
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(sink.heard).toMatchObject([{ kind: "instance_failed", lifecycle: "email", key: "e" }]);
     expect(await t.pawl.deadLetters.list()).toHaveLength(2);
   });
@@ -202,7 +202,7 @@ eachStore((store) => {
     await t.pawl.send(attempt, "a", "fail");
     await t.advance("10m");
     await t.work();
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(sink.heard).toMatchObject([
       { kind: "recovery_failed", key: "a", message: expect.stringContaining("the candidate is still working") },
     ]);
@@ -212,75 +212,75 @@ eachStore((store) => {
     const [good, bad] = [keeping("good"), keeping("bad")];
     await using t = await failedClaim(good, bad);
     bad.deaf.push(new Error("line busy"), new TransientError("still busy"));
-    expect(await t.tellAlerts()).toBe(1);
+    expect(await t.deliverAlerts()).toBe(1);
     expect([good.heard.length, bad.heard.length]).toEqual([1, 0]);
-    expect(await t.tellAlerts()).toBe(0);
+    expect(await t.deliverAlerts()).toBe(0);
     await t.advance("6s");
-    expect(await t.tellAlerts()).toBe(1);
+    expect(await t.deliverAlerts()).toBe(1);
     await t.advance("12s");
-    expect(await t.tellAlerts()).toBe(1);
+    expect(await t.deliverAlerts()).toBe(1);
     expect([good.heard.length, bad.heard.length]).toEqual([1, 1]);
     expect(bad.heard[0]).toEqual(good.heard[0]);
     await t.advance("1d");
-    expect(await t.tellAlerts()).toBe(0);
+    expect(await t.deliverAlerts()).toBe(0);
 
     const never = keeping("never");
     never.deaf.push(new PermanentError("no such number"), new Error("not reached"));
     await using other = await failedClaim(never);
-    expect(await other.tellAlerts()).toBe(1);
+    expect(await other.deliverAlerts()).toBe(1);
     await other.advance("1d");
-    expect([await other.tellAlerts(), never.heard.length]).toEqual([0, 0]);
+    expect([await other.deliverAlerts(), never.heard.length]).toEqual([0, 0]);
   });
 
   test("sinks of another process get an alert, too, and one that is gone for a day is not waited for", async () => {
     const [here, there, gone] = [keeping("here"), keeping("there"), keeping("gone")];
     await using t = await store.open({ lifecycles: [claim] });
-    await using other = await beside(t, [claim]);
-    for (const sink of [here, there, gone]) await tellAlerts(t.kernel, [sink]);
+    await using other = await openSecondProcess(t, [claim]);
+    for (const sink of [here, there, gone]) await deliverAlerts(t.kernel, [sink]);
     await t.pawl.start(claim, { key: "c" });
     for (const isLast of [false, true]) {
       await (await t.claim("claim/checking")).fail(new Error("no answer"));
       if (!isLast) await t.pawl.send(claim, "c", "recover");
     }
-    expect(await tellAlerts(t.kernel, [here])).toBe(1);
-    expect(await tellAlerts(t.kernel, [here])).toBe(0);
+    expect(await deliverAlerts(t.kernel, [here])).toBe(1);
+    expect(await deliverAlerts(t.kernel, [here])).toBe(0);
     there.deaf.push(new Error("line busy"));
-    expect(await tellAlerts(other.kernel, [there])).toBe(1);
+    expect(await deliverAlerts(other.kernel, [there])).toBe(1);
     await t.advance("13s");
-    expect(await tellAlerts(other.kernel, [there])).toBe(1);
+    expect(await deliverAlerts(other.kernel, [there])).toBe(1);
     expect([here.heard.length, there.heard.length]).toEqual([1, 1]);
     const open = async () =>
       (await t.db.rows({ text: "select id from pawl.alerts where due_at is not null", values: [], name: "" })).length;
     expect(await open()).toBe(1);
     await t.advance("2d");
-    await tellAlerts(t.kernel, [here]);
-    await tellAlerts(other.kernel, [there]);
-    await tellAlerts(t.kernel, [here]);
+    await deliverAlerts(t.kernel, [here]);
+    await deliverAlerts(other.kernel, [there]);
+    await deliverAlerts(t.kernel, [here]);
     expect([await open(), here.heard.length, there.heard.length]).toEqual([0, 1, 1]);
   });
 
   test("of many processes one tells an alert, and where it dies over it another one does", async () => {
     const sink = keeping();
     await using t = await failedClaim();
-    await using other = await beside(t, [claim]);
+    await using other = await openSecondProcess(t, [claim]);
     const sinks = [sink];
-    await Promise.all([t, other, t, other].map((one) => tellAlerts(one.kernel, sinks)));
+    await Promise.all([t, other, t, other].map((one) => deliverAlerts(one.kernel, sinks)));
     expect(sink.heard).toHaveLength(1);
     await t.db.script("update pawl.alerts set due_at = now, told = '{}' from pawl.test_clock");
     let wake: (value?: unknown) => void = () => {};
     const silent = { name: "kept", send: () => new Promise((resolve) => (wake = resolve)) };
-    const dead = tellAlerts(t.kernel, [silent]);
+    const dead = deliverAlerts(t.kernel, [silent]);
     while (
       (await t.db.rows<{ n: number }>({ text: "select attempts as n from pawl.alerts", values: [], name: "" }))[0]!.n <
       2
     );
-    expect(await tellAlerts(other.kernel, sinks)).toBe(0);
+    expect(await deliverAlerts(other.kernel, sinks)).toBe(0);
     await t.advance("3m");
-    expect(await tellAlerts(other.kernel, sinks)).toBe(1);
+    expect(await deliverAlerts(other.kernel, sinks)).toBe(1);
     expect(sink.heard[1]).toEqual(sink.heard[0]);
     wake(); // It was not dead after all: what it has to say no longer counts.
     await dead;
-    expect(await tellAlerts(other.kernel, sinks)).toBe(0);
+    expect(await deliverAlerts(other.kernel, sinks)).toBe(0);
   });
 
   test("a step and a definition that are at odds are told of once; nothing fails, no attempt is spent, and a mended one goes on", async () => {
@@ -300,7 +300,7 @@ eachStore((store) => {
     for (const _ of [1, 2, 3]) {
       await t.work();
       await t.advance("10m");
-      await t.tellAlerts();
+      await t.deliverAlerts();
     }
     expect(await t.pawl.get(odd, "one")).toMatchObject({ state: "a", version: 1 });
     expect(sink.heard).toMatchObject([
@@ -316,7 +316,7 @@ eachStore((store) => {
       [1, 2, 3].map(() => ({ attempt: 1 })),
     );
     expect(await t.pawl.deadLetters.list()).toEqual([]);
-    await using next = await beside(t, [make("x")]);
+    await using next = await openSecondProcess(t, [make("x")]);
     await next.advance("10m");
     await next.work();
     expect(await next.pawl.inspect.counts(next.pawl.lifecycles[0]!)).toMatchObject({ b: 2 });
@@ -357,9 +357,9 @@ test("a webhook is posted with the alert, signed, and has the same id when it is
   await using t = await testPawl({ lifecycles: [email], alerts: [sink] });
   await t.pawl.enqueue(email, undefined, { key: "e" });
   await (await t.claim("email/pending")).fail(new Error("no network"));
-  await t.tellAlerts();
+  await t.deliverAlerts();
   await t.advance("6s");
-  await t.tellAlerts();
+  await t.deliverAlerts();
   expect(posts).toHaveLength(2);
   const [first, second] = posts;
   expect(second!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);

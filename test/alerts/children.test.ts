@@ -53,7 +53,7 @@ eachStore((store) => {
     const { t, parent, alerts } = await failedPart("fail");
     await using _ = t;
     await t.work();
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(await t.pawl.get(parent, "p")).toMatchObject({
       state: "failed",
       failure: { reason: "child_failed", state: "joining", error: { name: "ChildFailed" } },
@@ -63,7 +63,7 @@ eachStore((store) => {
     expect((await t.pawl.inspect.overview()).needs.filter(({ what }) => what === "dead_letters")).toEqual([]);
     await t.advance("10m");
     await t.work();
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(alerts).toMatchObject([{ lifecycle: "product", kind: "instance_failed" }]);
     expect(alerts[0]!.message).toBe(
       'product "p" failed in joining for good: recovery exhausted; ChildFailed: child part "wheel" failed in making: Error: the lathe is jammed.',
@@ -77,7 +77,7 @@ eachStore((store) => {
     const { t, parent, alerts } = await failedPart("count");
     await using _ = t;
     await t.work();
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(await t.pawl.get(parent, "p")).toMatchObject({ state: "built" });
     expect(alerts).toEqual([]);
     expect(await t.pawl.deadLetters.list()).toEqual([]);
@@ -88,7 +88,7 @@ eachStore((store) => {
     const waiting = await failedPart("wait");
     await using _ = waiting.t;
     await waiting.t.work();
-    await waiting.t.tellAlerts();
+    await waiting.t.deliverAlerts();
     expect(waiting.alerts).toMatchObject([{ lifecycle: "part", kind: "instance_failed" }]);
     expect(await waiting.t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "part" }]);
   });

@@ -2,7 +2,7 @@ import { PermanentError, RejectSubmission } from "pawl";
 import { describe, expect, test, vi } from "vitest";
 import { sendAll } from "../../src/kernel/move/send.ts";
 import { eventFor } from "../../src/people/lifecycle/sends.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";
 
@@ -52,16 +52,16 @@ eachStore((store) => {
       it.market.fail("publish", { before: new PermanentError("no funds"), times: 3 });
       await it.ask();
       await pass(it, 1);
-      await it.t.tellAlerts();
+      await it.t.deliverAlerts();
       expect(told).toEqual([]);
       await pass(it, 1);
-      await it.t.tellAlerts();
-      await it.t.tellAlerts();
+      await it.t.deliverAlerts();
+      await it.t.deliverAlerts();
       expect(told).toEqual([expect.stringMatching(/pawl_crowd_receipts.*publishing/)]);
     });
 
     test("R35 that cannot be enqueued is told to its caller, and that cannot be saved is an error in the log", async () => {
-      const log = new KeptLog();
+      const log = new CapturedLog();
       await using it = await openReceipts(store, {}, { logger: log });
       const ask = () => it.t.pawl.crowd.ask(it.receipts, { key: "r", content: { image: "r" } });
       it.t.faults.plant("start.before", "throw");
@@ -101,7 +101,7 @@ eachStore((store) => {
         for (const wait of what === "dispose" ? ["1d", "7h", "7h", "7h"] : ["11m", "11m", "11m"]) {
           await it.t.advance(wait as "1d");
           await it.t.work();
-          await it.t.tellAlerts();
+          await it.t.deliverAlerts();
         }
         expect(told).toEqual([expect.stringContaining(state)]);
         if (what === "publish" || what === "job")
@@ -469,7 +469,7 @@ eachStore((store) => {
         await it.t.advance("6h");
         await it.t.work();
       }
-      await it.t.tellAlerts();
+      await it.t.deliverAlerts();
       expect(told).toEqual([expect.stringContaining("pawl_disposal_receipts")]);
       const [letter] = await it.t.pawl.deadLetters.list({ lifecycle: disposal });
       await it.t.pawl.deadLetters.requeue(letter!.id);

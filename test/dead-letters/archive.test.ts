@@ -6,11 +6,11 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { type Alert, type BrokerDeadMessage, type DeadLetterArchive, folderArchive, job } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepDied } from "../../src/dead-letters/broker-dead-letters.ts";
+import { storeBrokerDeadLetter } from "../../src/dead-letters/broker-dead-letters.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { type S3Server, s3Keys, startS3 } from "../setup/s3-server.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 import { fail, order, world } from "./orders.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "pawl-archive-"));
@@ -72,17 +72,17 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [order], deadLetters, alerts });
     const keep = async () => {
       await t.advance("1m");
-      return t.keepLetters();
+      return t.archiveDeadLetters();
     };
     await fail(t, 4);
     expect(await keep()).toBe(0);
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toEqual([]);
     await fail(t, 3);
     const [first] = (await t.pawl.deadLetters.list({ lifecycle: order })).reverse();
     expect(await keep(), "seven are one more than six").toBe(1);
     await keep();
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toMatchObject([
       { kind: "many_dead_letters", cause: "dead_letters:2030-01-01", details: { over: 4 } },
     ]);
@@ -93,7 +93,7 @@ eachStore((store) => {
     await t.advance("6d");
     expect(await keep(), "those of the first day are seven days old").toBe(5);
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toHaveLength(1);
     const files = await t.pawl.deadLetters.archives();
     expect(files.map((one) => one.letters).sort()).toEqual([1, 1, 5]);
@@ -118,12 +118,16 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [order], deadLetters: { alertOver: 3 }, alerts });
     const count = async () => {
       await t.advance("1m");
-      await t.keepLetters();
-      await t.tellAlerts();
+      await t.archiveDeadLetters();
+      await t.deliverAlerts();
       return heard.map(({ kind }) => kind);
     };
     const bury = (id: string, instance: string) =>
-      keepDied(t.kernel, { ...died, id, headers: { "aggregate-type": "order", "aggregate-id": instance } });
+      storeBrokerDeadLetter(t.kernel, {
+        ...died,
+        id,
+        headers: { "aggregate-type": "order", "aggregate-id": instance },
+      });
     await fail(t, 2);
     for (const [index, { instance }] of (await t.pawl.deadLetters.list({ lifecycle: order })).entries())
       await bury(`m${index}`, instance!);
@@ -148,19 +152,19 @@ eachStore((store) => {
         select ('01b8dd58-e200-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'rabbitmq', 'broker', 'q', 'rejected', 1, n, pawl.now()
         from generate_series(${from}, ${to}) as n`);
       await write(1, 100);
-      expect(await t.keepLetters()).toBe(0);
+      expect(await t.archiveDeadLetters()).toBe(0);
       await t.advance("1m");
       await write(101, 10_003);
-      expect(await t.keepLetters()).toBe(3);
-      await t.tellAlerts();
+      expect(await t.archiveDeadLetters()).toBe(3);
+      await t.deliverAlerts();
       expect(heard).toMatchObject([{ kind: "many_dead_letters", details: { over: 100 } }]);
       expect(await t.pawl.deadLetters.get("01b8dd58-e200-7000-8000-000000000003")).toBeUndefined();
       expect(await t.pawl.deadLetters.get("01b8dd58-e200-7000-8000-000000000004")).toBeDefined();
       await t.advance("6d");
-      expect(await t.keepLetters()).toBe(0);
+      expect(await t.archiveDeadLetters()).toBe(0);
       await t.advance("1d");
       await t.advance("1m");
-      expect(await t.keepLetters()).toBe(10_000);
+      expect(await t.archiveDeadLetters()).toBe(10_000);
     },
   );
 
@@ -173,15 +177,15 @@ eachStore((store) => {
     await t.advance("8d");
     for (const mood of ["down", "forgetful"] as const) {
       archive.mood = mood;
-      await expect(t.keepLetters()).rejects.toMatchObject({ code: "archive_failed" });
+      await expect(t.archiveDeadLetters()).rejects.toMatchObject({ code: "archive_failed" });
       expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
       await t.advance("1m");
     }
     await expect(t.pawl.deadLetters.archive()).rejects.toMatchObject({ code: "archive_failed" });
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toMatchObject([{ kind: "archive_failed" }]);
     archive.mood = "good";
-    expect(await t.keepLetters()).toBe(2);
+    expect(await t.archiveDeadLetters()).toBe(2);
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual([]);
     expect(await t.pawl.deadLetters.restore({ all: true })).toEqual({ files: 1, restored: 2, there: 0, gone: 0 });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
@@ -206,7 +210,7 @@ eachStore((store) => {
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual([newest, oldest]);
     expect(await t.pawl.deadLetters.get(middle.id)).toEqual(discarded);
     await t.advance("6d");
-    expect(await t.keepLetters(), "their time begins anew when they come back").toBe(0);
+    expect(await t.archiveDeadLetters(), "their time begins anew when they come back").toBe(0);
     await t.pawl.deadLetters.requeue(oldest.id, { actor: "ada" });
     world.isMended = true;
     await t.work();
@@ -245,7 +249,7 @@ eachStore((store) => {
     await t.pawl.deadLetters.discard((await t.pawl.deadLetters.list())[0]!.id);
     await t.advance("8d");
     expect(await t.prune()).toBe(0);
-    expect(await t.keepLetters()).toBe(1);
+    expect(await t.archiveDeadLetters()).toBe(1);
     await t.advance("1h");
     expect(await t.prune()).toBe(1);
     expect(await t.pawl.deadLetters.restore({ all: true })).toEqual({ files: 1, restored: 0, there: 0, gone: 1 });
@@ -268,14 +272,14 @@ eachStore((store) => {
         await write(name, content);
       };
     });
-    const slow = t.keepLetters();
+    const slow = t.archiveDeadLetters();
     await begun;
     archive.write = write;
-    await using other = await beside(t, [order]);
+    await using other = await openSecondProcess(t, [order]);
     expect(await other.pawl.deadLetters.archives()).toEqual([]);
-    expect(await t.keepLetters()).toBe(0);
+    expect(await t.archiveDeadLetters()).toBe(0);
     await t.advance("5m");
-    expect(await t.keepLetters()).toBe(1);
+    expect(await t.archiveDeadLetters()).toBe(1);
     finish();
     await slow;
     expect(await t.pawl.deadLetters.archives()).toHaveLength(1);
@@ -387,10 +391,10 @@ describe("a bucket", () => {
     const letters = await t.pawl.deadLetters.list({ lifecycle: order });
     await t.advance("8d");
     server.faults.push("forget");
-    await expect(t.keepLetters()).rejects.toMatchObject({ code: "archive_failed" });
+    await expect(t.archiveDeadLetters()).rejects.toMatchObject({ code: "archive_failed" });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);
     await t.advance("1m");
-    expect(await t.keepLetters()).toBe(2);
+    expect(await t.archiveDeadLetters()).toBe(2);
     await t.db.script("truncate pawl.archives"); // As if it were another database.
     expect(await t.pawl.deadLetters.restore({ all: true })).toMatchObject({ files: 1, restored: 2 });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toEqual(letters);

@@ -3,12 +3,12 @@ import { type Channel, type ChannelModel, type ConsumeMessage, connect } from "a
 import { type BrokerDeadMessage, constant, lifecycle } from "pawl";
 import { deadLetterQueue, rabbitmq, type Topology } from "pawl/rabbitmq";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { keepDied } from "../../src/dead-letters/broker-dead-letters.ts";
+import { storeBrokerDeadLetter } from "../../src/dead-letters/broker-dead-letters.ts";
 import { boundedHeaders } from "../../src/outbox/brokers/rabbitmq/bounds.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { Arrivals } from "../outbox/arrivals.ts";
 import { onRabbitmq, rabbitmqUrl } from "../setup/suites.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const essay = lifecycle("essay", {
@@ -38,9 +38,9 @@ const died: BrokerDeadMessage = {
 
 eachStore((store) => {
   test("a message that died is one dead letter for each of its deaths, however often it is delivered (A29)", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await store.open({ lifecycles: [essay], logger: log });
-    const keep = (message: Partial<BrokerDeadMessage>) => keepDied(t.kernel, { ...died, ...message });
+    const keep = (message: Partial<BrokerDeadMessage>) => storeBrokerDeadLetter(t.kernel, { ...died, ...message });
     await Promise.all([keep({}), keep({}), keep({ redelivered: true })]);
     expect(await t.pawl.deadLetters.list()).toMatchObject([
       {
@@ -84,7 +84,7 @@ eachStore((store) => {
       { id: "often", deaths: 1e15, headers: { "pawl-requeues": "many" } },
       { id: "wordy", headers: boundedHeaders({ "x-error": "no ".repeat(70_000), tenant: "t1" }) },
     ];
-    for (const one of odd) await keepDied(t.kernel, { ...died, ...one });
+    for (const one of odd) await storeBrokerDeadLetter(t.kernel, { ...died, ...one });
     const letters = new Map(
       (await t.pawl.deadLetters.list()).map((letter) => [(letter.details as { id: string }).id, letter]),
     );
@@ -137,7 +137,7 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
   });
 
   test("R70 what dies is a dead letter with its reason, an error in the log and a ticket, and an operator sends it back to its queue", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const { testPawl } = await import("pawl/testing");
     await using t: TestPawl = await testPawl({
       server: process.env.PAWL_TEST_POSTGRES_URL,
@@ -216,11 +216,11 @@ onRabbitmq("RabbitMQ's dead-letter queue", () => {
     await using t = await testPawl({ lifecycles: [essay] });
     const died = `died.${suffix}`;
     await channel.assertQueue(died, { durable: true });
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const seen: boolean[] = [];
     const source = deadLetterQueue({ url, queue: died }).open({
       keep: async (message) => {
-        await keepDied(t.kernel, message);
+        await storeBrokerDeadLetter(t.kernel, message);
         seen.push(message.redelivered);
         if (seen.length === 1) throw new Error("killed before it said so");
       },

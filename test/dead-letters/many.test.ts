@@ -5,12 +5,12 @@ import { constant, folderArchive, job, lifecycle, PermanentError } from "pawl";
 import { memoryBroker, testPawl } from "pawl/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { callIn } from "../../src/cli/transport/reach.ts";
-import { carryOn } from "../../src/dead-letters/run-operations.ts";
+import { runOneBatch } from "../../src/dead-letters/run-operations.ts";
 import type { RouteName } from "../../src/http/routes/routes.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 import { fail, order, world } from "./orders.ts";
 
 const parcel = lifecycle("parcel", {
@@ -24,7 +24,7 @@ const email = job("email", { run: () => Promise.reject(new PermanentError("no su
 
 eachStore((store) => {
   const open = (options = {}) => store.open({ lifecycles: [order], ...options });
-  const round = (t: TestPawl) => carryOn(t.kernel, new Verbs(t.kernel));
+  const round = (t: TestPawl) => runOneBatch(t.kernel, new Verbs(t.kernel));
 
   test("letters of the same error in the same place are one group, whatever numbers and ids the error holds", async () => {
     await using t = await open();
@@ -95,7 +95,7 @@ eachStore((store) => {
     await fail(t, 2);
     await t.pawl.enqueue(email);
     await t.work();
-    await using other = await beside(t, [order]);
+    await using other = await openSecondProcess(t, [order]);
     expect(await other.pawl.deadLetters.preview("requeue", { all: true })).toMatchObject({
       letters: 3,
       outcomes: { requeued: 2, lifecycle_unknown: 1 },
@@ -105,7 +105,7 @@ eachStore((store) => {
     });
     // A process carries out what it has the definitions for, and leaves the rest to others.
     const { id } = await other.pawl.deadLetters.requeueMany({ all: true }, { reason: "again" });
-    while (await carryOn(other.kernel, new Verbs(other.kernel)));
+    while (await runOneBatch(other.kernel, new Verbs(other.kernel)));
     expect(await t.pawl.operations.get(id)).toMatchObject({ status: "running", done: 2, outcomes: { requeued: 2 } });
     expect(await t.pawl.operations.run(id)).toMatchObject({ status: "done", outcomes: { requeued: 3 } });
     await t.work();
@@ -158,13 +158,13 @@ eachStore((store) => {
         }) as typeof t.kernel.db.rows,
       },
     };
-    await expect(carryOn(dying, new Verbs(dying))).rejects.toThrow("killed");
+    await expect(runOneBatch(dying, new Verbs(dying))).rejects.toThrow("killed");
     expect(await t.pawl.operations.get(id)).toMatchObject({ done: 0 });
     expect(await t.pawl.deadLetters.list({ lifecycle: order, status: "requeued" })).toHaveLength(5);
     expect(await round(t)).toBe(false); // It may still be alive.
     await t.advance("61s");
-    await using other = await beside(t, [order]);
-    expect(await carryOn(other.kernel, new Verbs(other.kernel))).toBe(true);
+    await using other = await openSecondProcess(t, [order]);
+    expect(await runOneBatch(other.kernel, new Verbs(other.kernel))).toBe(true);
     expect(await t.pawl.operations.get(id)).toMatchObject({ status: "done", done: 5, outcomes: { requeued: 5 } });
     for (const one of await t.pawl.list(order)) expect(await t.pawl.journal(order, one)).toHaveLength(3);
     expect(await t.pawl.inspect.verify()).toEqual([]);
@@ -176,7 +176,7 @@ eachStore((store) => {
       await using t = await open();
       await fail(t, 250);
       const { id } = await t.pawl.deadLetters.requeueMany({ all: true }, { actor: "ada" });
-      await using other = await beside(t, [order]);
+      await using other = await openSecondProcess(t, [order]);
       const [one, two, three] = await Promise.all(
         [t, other, t].map(({ pawl }) => pawl.operations.run(id, { signal: AbortSignal.timeout(20_000) })),
       );
@@ -219,9 +219,9 @@ eachStore((store) => {
     await fail(t, 3);
     const [first, second, third] = (await t.pawl.deadLetters.tickets.list()) as [Ticket, Ticket, Ticket];
     expect(first).toMatchObject({ status: "open", lifecycle: "order", origin: "packing", takenBy: null });
-    expect(await t.tellTickets()).toBe(3);
+    expect(await t.notifyTickets()).toBe(3);
     isDeaf = false;
-    expect(await t.tellTickets()).toBe(0);
+    expect(await t.notifyTickets()).toBe(0);
     expect(await t.pawl.deadLetters.tickets.assign(first.id, { to: "ada" })).toMatchObject({
       status: "taken",
       takenBy: "ada",
@@ -246,10 +246,10 @@ eachStore((store) => {
       code: "ticket_taken",
     });
     await t.advance("10s");
-    expect(await t.tellTickets()).toBe(1); // Nobody needs to hear of those that are resolved.
+    expect(await t.notifyTickets()).toBe(1); // Nobody needs to hear of those that are resolved.
     expect(heard).toEqual([third.id]);
     await t.advance("1d");
-    expect(await t.tellTickets()).toBe(0);
+    expect(await t.notifyTickets()).toBe(0);
   });
 
   test("bad input is refused, and nothing is changed", async () => {

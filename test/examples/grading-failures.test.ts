@@ -71,7 +71,7 @@ eachStore((store) => {
       expect(await t.pawl.deadLetters.list({ lifecycle: grading })).toMatchObject([
         { origin: "grading", payload: { type } },
       ]);
-      await t.tellAlerts();
+      await t.deliverAlerts();
       expect(heard).toHaveLength(alerts);
       expect(await t.pawl.inspect.verify()).toEqual([]);
     });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { gradingRetry } from "../../examples/grading/retry.ts";
 import { submissionLifecycle } from "../../examples/grading/submission.ts";
 import { grading } from "../../examples/grading/topology.ts";
-import { nextAttemptMs, ruleFor, underRule } from "../../src/policy/retry.ts";
+import { matchingRule, nextAttemptMs, ruleFor } from "../../src/policy/retry.ts";
 import { aMessage } from "../outbox/conformance.ts";
 import { onRabbitmq, rabbitmqUrl } from "../setup/suites.ts";
 
@@ -14,7 +14,7 @@ test("R68 a grader's failures have their types and their retries: three, and non
   const refused = new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) });
   const retries = (error: unknown) => {
     const rule = ruleFor(gradingRetry, error);
-    const policy = underRule(gradingRetry, rule);
+    const policy = matchingRule(gradingRetry, rule);
     const pauses = [1, 2, 3, 4].map((attempt) => nextAttemptMs(policy, attempt, 0.5));
     return [rule?.type, pauses.filter((pause) => pause !== undefined)];
   };

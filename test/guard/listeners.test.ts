@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { makeLog } from "../../src/telemetry/log.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 
 // Listeners: whatever they do, who called them goes on, and what they throw is logged.
@@ -20,7 +20,7 @@ const errand = job("errand", {
   retry: { maxAttempts: 1, backoff: () => 0 },
 });
 
-const log = new KeptLog();
+const log = new CapturedLog();
 /** What the logger at hand does: it keeps its lines, or is broken. */
 let levels: Partial<Record<"debug" | "info" | "warn" | "error", Broken>> = {};
 const logger = Object.fromEntries(
@@ -31,7 +31,7 @@ const logger = Object.fromEntries(
       return levels[level]?.() as unknown;
     },
   ]),
-) as unknown as KeptLog;
+) as unknown as CapturedLog;
 
 let t: TestPawl;
 let count = 0;
@@ -63,7 +63,7 @@ async function goesOn(how: Way, options: WorkOptions, trigger: () => unknown = (
   if (fails(how)) await expect.poll(() => log.lines.filter(isItsFailure), { timeout: 5_000 }).not.toEqual([]);
   await worker.stop();
 }
-const isItsFailure = ({ level, message }: KeptLog["lines"][number]) =>
+const isItsFailure = ({ level, message }: CapturedLog["lines"][number]) =>
   level === "error" && (message.includes("broken on purpose") || message === "null");
 
 describe("of a worker", () => {

@@ -10,7 +10,7 @@ import { seedPawl } from "../../src/cli/run/seed.ts";
 import { webhooks } from "../../src/outbox/brokers/webhooks/webhooks.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
 import { type TestPawl, type TestPawlOptions, testPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way, ways } from "./ways.ts";
 
 // Functions by which Pawl reaches the outside: brokers, alert sinks, tickets, archives.
@@ -23,8 +23,8 @@ const order = job("order", {
   retry: { maxAttempts: 1, backoff: constant("1s") },
 });
 
-async function world(options: Partial<TestPawlOptions>): Promise<{ t: TestPawl; log: KeptLog }> {
-  const log = new KeptLog();
+async function world(options: Partial<TestPawlOptions>): Promise<{ t: TestPawl; log: CapturedLog }> {
+  const log = new CapturedLog();
   return { t: await testPawl({ lifecycles: [order], logger: log, ...options }), log };
 }
 
@@ -104,12 +104,12 @@ describe("an alert sink", () => {
     const { t, log } = await world({ alerts: [broken as never, ({ cause }) => heard.push(cause)] });
     await using _ = t;
     await fail(t, "one");
-    await impatiently(() => t.tellAlerts());
+    await impatiently(() => t.deliverAlerts());
     expect(heard).toHaveLength(1);
     const isNotTold = fails(how) || how === "never settles";
     expect(log.said("warn").filter((line) => line.startsWith("Alert delivery failed"))).toHaveLength(isNotTold ? 1 : 0);
     await t.advance("1m");
-    await impatiently(() => t.tellAlerts());
+    await impatiently(() => t.deliverAlerts());
     expect(heard).toHaveLength(1); // Who has heard it is not told again.
   }
   breaking("AlertTarget", (how, broken) => alerted(how, broken));
@@ -129,7 +129,7 @@ breaking("DeadLetterOptions.onTicket", async (how, broken) => {
   const { t, log } = await world({ deadLetters: { onTicket: broken } });
   await using _ = t;
   await fail(t, "one");
-  await impatiently(() => t.tellTickets());
+  await impatiently(() => t.notifyTickets());
   const isNotTold = fails(how) || how === "never settles";
   expect(log.said("warn")).toHaveLength(isNotTold ? 1 : 0);
   expect(await t.pawl.deadLetters.tickets.list()).toHaveLength(1);
@@ -232,7 +232,7 @@ describe("an archive", () => {
     const { t } = await world({ deadLetters: { archive: { ...archive, [method]: broken }, maxRetained: 0 } });
     await using _ = t;
     await fail(t, "one");
-    await impatiently(() => t.keepLetters()).catch((error: unknown) => {
+    await impatiently(() => t.archiveDeadLetters()).catch((error: unknown) => {
       expect(error).toMatchObject({ code: expect.stringMatching(/^archive_/) });
     });
     const kept = await t.pawl.deadLetters.list({ lifecycle: order });
@@ -255,7 +255,7 @@ describe("an archive", () => {
     await using _t = t;
     await fail(t, "one");
     log.lines.length = 0;
-    await expect(impatiently(() => t.keepLetters())).rejects.toMatchObject({ code: "archive_failed" });
+    await expect(impatiently(() => t.archiveDeadLetters())).rejects.toMatchObject({ code: "archive_failed" });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
     await t.pawl.enqueue(order, { fails: false }, { key: "fine" });
     await t.work();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { z } from "zod";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import type { Worker } from "../../src/worker/worker.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { type Broken, breaking, fails, impatiently, type Way } from "./ways.ts";
 
 // Functions that a worker calls as an attempt: what they do is the outcome of the attempt, and others go on beside them.
@@ -60,7 +60,7 @@ const hook = (name: string, { breaks }: { breaks: string }) =>
 
 let t: TestPawl;
 let worker: Worker;
-const log = new KeptLog();
+const log = new CapturedLog();
 const alerts: Alert[] = [];
 beforeAll(async () => {
   t = await testPawl({

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { deleteWorker, saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 const jam = () => {
@@ -73,7 +73,7 @@ async function alerted(t: TestPawl, sink: ReturnType<typeof keeping>): Promise<s
   const from = sink.heard.length;
   for (let turn = 0; turn < 2; turn++) {
     await t.reportStuck();
-    while ((await t.tellAlerts()) > 0);
+    while ((await t.deliverAlerts()) > 0);
   }
   return sink.heard
     .slice(from)
@@ -119,7 +119,7 @@ async function attention(t: TestPawl): Promise<string[]> {
 
 eachStore((store) => {
   test("a lane without a worker is stuck after a minute, alerts once, and again when that recurs", async () => {
-    const [sink, log] = [keeping(), new KeptLog()];
+    const [sink, log] = [keeping(), new CapturedLog()];
     await using t = await store.open({ lifecycles: all, alerts: [sink], logger: log });
     for (const key of ["a", "b"]) {
       await t.pawl.start(parcel, { key, data: {} });
@@ -155,8 +155,8 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: all });
     await t.pawl.start(parcel, { key: "a", data: {} });
     await t.pawl.send(parcel, "a", "work");
-    await using one = await beside(t, all);
-    await using other = await beside(t, all);
+    await using one = await openSecondProcess(t, all);
+    await using other = await openSecondProcess(t, all);
     const raised = async () =>
       (await t.db.rows(sql`select 1 as one from pawl.alerts where kind = 'instances_stuck'`)).length;
     for (const process of [one, other, one, other]) {
@@ -228,7 +228,7 @@ eachStore((store) => {
       });
     const [old, next] = [odd(1), odd(2)];
     await using t = await store.open({ lifecycles: [old], alerts: [sink] });
-    await using newer = await beside(t, [next]);
+    await using newer = await openSecondProcess(t, [next]);
     for (const key of ["a", "b"]) await newer.pawl.start(next, { key });
     await newer.pawl.send(next, "a", "work");
     await t.advance("61s");

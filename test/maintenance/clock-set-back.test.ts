@@ -3,7 +3,7 @@ import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
 
 /** What fails at the moment. */
@@ -42,7 +42,7 @@ const dueInMs = async (t: TestPawl, table: "tasks" | "timers") => {
 };
 
 eachStore((store) => {
-  const open = (log: KeptLog, heard: Alert[] = []) =>
+  const open = (log: CapturedLog, heard: Alert[] = []) =>
     store.open({
       lifecycles: [parcel, mail],
       logger: log,
@@ -51,7 +51,7 @@ eachStore((store) => {
     });
 
   test("W6 a retry that was set while the clock was ahead keeps its delay, and one alert tells of the jump", async () => {
-    const [log, heard] = [new KeptLog(), [] as Alert[]];
+    const [log, heard] = [new CapturedLog(), [] as Alert[]];
     await using t = await open(log, heard);
     world.isBroken = true;
     await t.maintain();
@@ -62,7 +62,7 @@ eachStore((store) => {
     await jump(t, "-1h");
     expect(await dueInMs(t, "tasks")).toBe(300_000);
     await t.maintain();
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toMatchObject([{ kind: "clock_set_back", details: { seconds: 3_600, retries: 1, waiting: 0 } }]);
     expect(log.said("warn")).toContainEqual(expect.stringContaining("The database's clock was set back by 3600 s"));
     world.isBroken = false;
@@ -73,7 +73,7 @@ eachStore((store) => {
 
   test("W6 timeouts, delayed events and starts at a set time are left alone, and the alert counts who waits", async () => {
     const heard: Alert[] = [];
-    await using t = await open(new KeptLog(), heard);
+    await using t = await open(new CapturedLog(), heard);
     world.isBroken = false;
     await t.maintain();
     await jump(t, "1h");
@@ -83,13 +83,13 @@ eachStore((store) => {
     await jump(t, "-1h");
     expect(await dueInMs(t, "timers")).toBe(90 * 60_000);
     expect(await dueInMs(t, "tasks")).toBe(3 * 3_600_000);
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toMatchObject([{ kind: "clock_set_back", details: { retries: 0, waiting: 1 } }]);
     expect(heard[0]!.message).toContain("1 instances that moved before that wait");
   });
 
   test("W6 a parked state is released in its rhythm, and a message goes on, after the clock was ahead", async () => {
-    await using t = await open(new KeptLog());
+    await using t = await open(new CapturedLog());
     world.isBroken = false;
     await t.pawl.start(parcel, { key: "p", data: {} });
     await t.work();
@@ -108,7 +108,7 @@ eachStore((store) => {
   });
 
   test("W6 the task of a worker that died while the clock was ahead comes back in time", async () => {
-    await using t = await open(new KeptLog());
+    await using t = await open(new CapturedLog());
     world.isBroken = false;
     await t.maintain();
     await jump(t, "1h");
@@ -122,10 +122,10 @@ eachStore((store) => {
 
   test("a clock that is set back by less than a minute is left to catch up", async () => {
     const heard: Alert[] = [];
-    await using t = await open(new KeptLog(), heard);
+    await using t = await open(new CapturedLog(), heard);
     await t.maintain();
     await jump(t, "-50s");
-    await t.tellAlerts();
+    await t.deliverAlerts();
     expect(heard).toEqual([]);
   });
 });

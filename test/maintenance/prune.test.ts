@@ -6,7 +6,7 @@ import type { TestClock } from "../../src/testing/clock.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import { metric } from "../support/metric.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 const outcome = { fails: false };
 const email = job("email", {
@@ -217,7 +217,7 @@ eachStore((store) => {
     await t.pawl.send(claim, "c", "drop");
     await t.advance("2d");
     expect(await t.prune()).toBe(0);
-    const next = await beside(t, [claimKept("1d")]);
+    const next = await openSecondProcess(t, [claimKept("1d")]);
     await t.advance("1h");
     expect(await t.prune()).toBe(1);
     await next.pawl.close();
@@ -226,7 +226,10 @@ eachStore((store) => {
   test("processes that prune at the same time never meet, and each instance goes once", async () => {
     await using t = await open();
     outcome.fails = false;
-    const others = [await beside(t, [email, claim, record]), await beside(t, [email, claim, record])];
+    const others = [
+      await openSecondProcess(t, [email, claim, record]),
+      await openSecondProcess(t, [email, claim, record]),
+    ];
     await t.pawl.enqueueMany(
       email,
       Array.from({ length: 1_200 }, () => ({ payload: {} })),

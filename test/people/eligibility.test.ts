@@ -51,7 +51,7 @@ eachStore((store) => {
   test("A44 samples that are given up raise one alert a queue, and another one after all were dealt with", async () => {
     const raised = async (name: string) => {
       await t.maintain();
-      await t.tellAlerts();
+      await t.deliverAlerts();
       return alerts.filter(({ kind, details }) => kind === "samples_given_up" && details.queue === name);
     };
     const [name, other] = [await newQueue(t, { skills: ["greek"] }), await newQueue(t, { skills: ["greek"] })];

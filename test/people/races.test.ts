@@ -3,7 +3,7 @@ import { sql } from "../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { Random, repeat, seed } from "../faults/harm/random.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 import { cat, expectSound, given, moveClock, movesOf, newQueue, sampleStates, started } from "./labeling.ts";
 
 /** With `PAWL_TEST_LABELING=10000` the races and the crowd are as large as that. */
@@ -42,7 +42,7 @@ eachStore((store) => {
 
   test("R121 of a label and an expiry at the same time exactly one happens, and a label that came second is kept", async () => {
     const races = Math.max(asked, store.kind === "postgres" ? 250 : 60);
-    const other = await beside(t, []);
+    const other = await openSecondProcess(t, []);
     const name = await newQueue(t, { samples: races });
     const labelers = Array.from({ length: races }, (_, index) => `l${index}`);
     const assignments = await Promise.all(labelers.map((labeler) => started(t, name, labeler)));
@@ -81,7 +81,7 @@ eachStore((store) => {
 
   test("R121 of a label and a deadline that passes at the same time exactly one happens", async () => {
     const races = store.kind === "postgres" ? 60 : 20;
-    const other = await beside(t, []);
+    const other = await openSecondProcess(t, []);
     for (let race = 0; race < races; race++) {
       const name = await newQueue(t, { finishWithin: "1m" });
       const { id } = await started(t, name, "ada");
@@ -108,7 +108,7 @@ eachStore((store) => {
   });
 
   test("two windows of one labeler do not get more than fits on the desk", async () => {
-    const other = await beside(t, []);
+    const other = await openSecondProcess(t, []);
     const name = await newQueue(t, { samples: 40, overlap: 2 });
     const labelers = Array.from({ length: 20 }, (_, index) => `twice-${index}`);
     const both = await Promise.all(
@@ -126,7 +126,7 @@ describe.skipIf(server === undefined)("many labelers at once, of whom some vanis
   test("R122 never more than one at a slot, nobody twice at a sample, and every sample ends with three labels or a reason", async () => {
     const samples = Math.max(asked, 300);
     const t = await testPawl({ lifecycles: [], server });
-    const other = await beside(t, []);
+    const other = await openSecondProcess(t, []);
     const name = await newQueue(t, {
       samples,
       overlap: 3,

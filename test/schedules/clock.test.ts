@@ -1,6 +1,6 @@
 import { lifecycle, schedule } from "pawl";
 import { expect, test } from "vitest";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const audit = lifecycle("audit", {
@@ -11,7 +11,7 @@ const hourly = schedule("hourly", { every: "1h", start: audit });
 
 eachStore((store) => {
   test("a database clock that was ahead and is right again leaves no schedule waiting for the future", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await store.open({ lifecycles: [audit], schedules: [hourly], logger: log });
     await t.advance("2h");
     const before = t.now().getTime();

@@ -9,7 +9,7 @@ import { pointsMet } from "../faults/harm/points.ts";
 import { WorkerProcess } from "../faults/harm/worker-process.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 import { everySecond, tick } from "./every-second.ts";
 
 const tidy = job("tidy", { run: () => {} });
@@ -37,7 +37,10 @@ eachStore((store) => {
 
   test("three processes run each tick once, however they meet", async () => {
     await using t = await open();
-    const others = [await beside(t, [tidy], [minutely, often]), await beside(t, [tidy], [minutely, often])];
+    const others = [
+      await openSecondProcess(t, [tidy], [minutely, often]),
+      await openSecondProcess(t, [tidy], [minutely, often]),
+    ];
     const all = [t, ...others];
     for (const one of all) await one.maintain();
     const clock = t.kernel.clock as TestClock;
@@ -61,7 +64,7 @@ eachStore((store) => {
     "a process that fails at %s loses no tick and repeats none",
     async (point) => {
       await using t = await open();
-      const other = await beside(t, [tidy], [minutely, often]);
+      const other = await openSecondProcess(t, [tidy], [minutely, often]);
       for (const one of [t, other]) await one.maintain();
       const clock = t.kernel.clock as TestClock;
       const fromMs = clock.nowMs();

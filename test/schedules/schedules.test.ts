@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { TestClock } from "../../src/testing/clock.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 const ran: string[] = [];
 const tidy = job("tidy", { run: () => {} });
@@ -188,7 +188,7 @@ eachStore((store) => {
       await using t = await open();
       await t.advance("90m");
       expect(await audited(t)).toEqual(["13:00"]);
-      const next = await beside(t, [audit, report, tidy], [later]);
+      const next = await openSecondProcess(t, [audit, report, tidy], [later]);
       expect(await next.maintain()).toMatchObject({ ticks: 0 });
       expect(await next.pawl.schedules.list()).toMatchObject([
         { timing: "15 * * * * UTC", nextAt: new Date("2030-01-01T14:15:00Z") },
@@ -206,9 +206,9 @@ eachStore((store) => {
     test("rolled back, the older timing counts again; and of a process that is gone nothing remains", async () => {
       await using t = await open();
       await t.maintain();
-      const next = await beside(t, [audit, report, tidy], [later]);
+      const next = await openSecondProcess(t, [audit, report, tidy], [later]);
       await next.maintain();
-      const again = await beside(t, [audit, report, tidy], [hourly]);
+      const again = await openSecondProcess(t, [audit, report, tidy], [hourly]);
       await again.maintain();
       expect(await again.pawl.schedules.list()).toMatchObject([{ timing: "every 1h" }]);
       // The process that spoke last is gone: one that still runs, with what it declares, takes over.
@@ -225,7 +225,7 @@ eachStore((store) => {
     test("one that is declared no more stops, and is shown as orphaned", async () => {
       await using t = await open();
       await t.maintain();
-      const next = await beside(t, [audit, report, tidy]);
+      const next = await openSecondProcess(t, [audit, report, tidy]);
       await (t.kernel.clock as TestClock).set(Date.parse("2030-01-01T15:10:00Z"));
       await next.maintain();
       expect(await audited(t)).toEqual([]);

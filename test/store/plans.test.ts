@@ -2,7 +2,7 @@ import { job, lifecycle, schedule } from "pawl";
 import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { takeDueAlerts } from "../../src/alerts/deliver-alerts.ts";
+import { claimDueAlerts } from "../../src/alerts/deliver-alerts.ts";
 import { standingOf } from "../../src/api/internals.ts";
 import { openOn } from "../../src/api/open/create.ts";
 import type { Pawl } from "../../src/api/pawl.ts";
@@ -16,7 +16,7 @@ import { leaseLossReasons } from "../../src/kernel/tasks/lease-loss.ts";
 import { report } from "../../src/kernel/tasks/report.ts";
 import { deleteWorker, saveHeartbeat } from "../../src/kernel/tasks/workers.ts";
 import { maintain } from "../../src/maintenance/round.ts";
-import { decideDead } from "../../src/outbox/dead-messages.ts";
+import { decideDeadMessages } from "../../src/outbox/dead-messages.ts";
 import { Delivery } from "../../src/outbox/delivery.ts";
 import { relayRound } from "../../src/outbox/round.ts";
 import { relaySettings } from "../../src/outbox/settings.ts";
@@ -63,7 +63,7 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
     await relayRound(kernel, settings, new Delivery(kernel, settings), "r");
     await promoteMessages(kernel.db, 500);
   }
-  await decideDead(kernel, { ids: null, type: "fails" }, "requeue");
+  await decideDeadMessages(kernel, { ids: null, type: "fails" }, "requeue");
   await pruneMessages(kernel.db, 365 * 86_400_000, 100);
 }
 
@@ -117,7 +117,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
       keys.slice(45, 55).map((key) => ({ to: key, event })),
     );
   }
-  await takeDueAlerts(kernel, ["log"]);
+  await claimDueAlerts(kernel, ["log"]);
   await pawl.list(chain, { state: ["wait", "failed", "discarded"] });
   await pawl.get(chain, keys[41]!);
   await pawl.history(chain, keys[41]!);

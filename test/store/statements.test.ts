@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { noRows, type Rows } from "../../src/kernel/commit/rows.ts";
-import { besideAssignments } from "../../src/people/lifecycle/assignment-companions.ts";
-import { besideSamples } from "../../src/people/lifecycle/sample-companions.ts";
+import { assignmentCompanions } from "../../src/people/lifecycle/assignment-companions.ts";
+import { sampleCompanions } from "../../src/people/lifecycle/sample-companions.ts";
 import { type MovedInstance, moveInstances } from "../../src/store/move/move-instances.ts";
 import { insertInstances, type NewInstance } from "../../src/store/move/start-instances.ts";
 import type { Executor, Statement } from "../../src/store/port/db.ts";
@@ -55,7 +55,7 @@ async function* everyMove(db: Executor) {
     for (const set of sets) {
       const related = rowsOf(set);
       yield await moveInstances(db, rows, { earlier: related.earlier, related, companion: undefined });
-      for (const companion of [besideSamples, besideAssignments].map((one) => one.moving([[decision as never]])))
+      for (const companion of [sampleCompanions, assignmentCompanions].map((one) => one.moving([[decision as never]])))
         yield await moveInstances(db, rows, { earlier: related.earlier, related, companion });
     }
   }
@@ -65,7 +65,7 @@ async function* everyStart(db: Executor) {
   for (const set of sets) {
     const related = rowsOf(set);
     yield await insertInstances(db, [born], { related, companion: undefined });
-    for (const companion of [besideSamples, besideAssignments].map((one) => one.starting([decision as never])))
+    for (const companion of [sampleCompanions, assignmentCompanions].map((one) => one.starting([decision as never])))
       yield await insertInstances(db, [born], { related, companion });
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from "../../src/telemetry/log.ts";
 
 /** A log that keeps its lines. */
-export class KeptLog implements Log {
+export class CapturedLog implements Log {
   readonly lines: { readonly level: keyof Log; readonly message: string; readonly fields: Record<string, unknown> }[] =
     [];
   readonly debug = this.#keep("debug");

@@ -11,7 +11,7 @@ import { TestPawl } from "../../src/testing/test-pawl.ts";
  * A second process on the database of a test, such as one of the next deploy: with definitions of its own, and where it
  * can be with connections of its own. It goes by the same clock.
  */
-export async function beside(
+export async function openSecondProcess(
   t: TestPawl,
   lifecycles: readonly AnyLifecycle[],
   schedules: readonly AnySchedule[] = [],

@@ -3,7 +3,7 @@ import { testPawl } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestClock } from "../../src/testing/clock.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
 import { metric } from "../support/metric.ts";
 
@@ -102,7 +102,7 @@ test("while the database does not answer, just that is told, and what this proce
 });
 
 test("what goes wrong is logged once, with what it was and without what it held", async () => {
-  const log = new KeptLog();
+  const log = new CapturedLog();
   await using t = await testPawl({ lifecycles: [parcel, tidy], schedules: [hourly], logger: log });
   await t.pawl.start(parcel, { data: {} });
   await (await t.claim("parcel/labeling")).fail(new TypeError("no ink"));

@@ -5,7 +5,7 @@ import { lifecycle, type WorkerMove } from "pawl";
 import { testPawl } from "pawl/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore, type Store } from "../support/each-store.ts";
 import { metric } from "../support/metric.ts";
 import { MemoryOtel } from "../support/otel.ts";
@@ -66,7 +66,7 @@ const lane = 'lane="task@1/pending"';
 /** Runs one task with a real worker until the API has heard of it; gives back all that was told of it. */
 async function live(works: boolean, open: Store["open"] = testPawl) {
   using otel = new MemoryOtel().begin();
-  const log = new KeptLog();
+  const log = new CapturedLog();
   const moves: string[] = [];
   await using t = await open({ lifecycles: [task], logger: log });
   const { id } = await t.pawl.start(task, { key: "a", data: { works } });
@@ -134,7 +134,7 @@ eachStore((store) => {
 
   test("R83 logging, metrics and tracing are there before the loop of a worker makes its first move", async () => {
     using otel = new MemoryOtel().begin();
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await store.open({ lifecycles: [task], logger: log });
     let atFirstMove: { text: Promise<string>; asked: string[]; said: string[] } | undefined;
     const moved = new Promise<void>((resolve) => {

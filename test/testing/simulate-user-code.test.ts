@@ -4,7 +4,7 @@ import { isPawlError, lifecycle } from "pawl";
 import { EffectLedger, type SimulateOptions, simulate } from "pawl/testing";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { mortalEffects, SimulatedProcess } from "../../src/testing/simulate/simulated-process.ts";
+import { effectsUntilDeath, SimulatedProcess } from "../../src/testing/simulate/simulated-process.ts";
 import { TestBench } from "../../src/testing/test-bench.ts";
 
 const done = { final: "success" } as const;
@@ -158,7 +158,7 @@ describe("a function of the user's", () => {
     try {
       await bench.reset();
       const ledger = new EffectLedger();
-      ledger.observe(mortalEffects(() => {}));
+      ledger.observe(effectsUntilDeath(() => {}));
       const process = await SimulatedProcess.start(bench, { leaseMs: 30_000, newId: randomUUID });
       process.condemn({ at: "effect" });
       const death = new EventEmitter();

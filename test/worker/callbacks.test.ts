@@ -2,7 +2,7 @@ import { job } from "pawl";
 import { memoryBroker } from "pawl/testing";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const errand = job("errand", {
@@ -26,7 +26,7 @@ eachStore((store) => {
     ["reject", rejects],
     ["never settle", hangs],
   ])("callbacks of a worker that %s stop neither its steps nor its leases", async (how, callback) => {
-    const logger = new KeptLog();
+    const logger = new CapturedLog();
     await using t = await store.open({ lifecycles: [errand], logger });
     const broken = { onMove: callback, onFailure: callback, log: callback } as object;
     const worker = t.pawl.work({ ...broken, leaseDuration: 150, pollInterval: 10, maintenanceInterval: 0 });

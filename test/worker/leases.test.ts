@@ -3,7 +3,7 @@ import { lifecycle, type PawlError } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
-import { KeptLog } from "../support/captured-log.ts";
+import { CapturedLog } from "../support/captured-log.ts";
 import { eachStoreAndPooler } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
 
@@ -44,7 +44,7 @@ const letter = lifecycle("letter", {
 const leaseMs = 300;
 
 eachStoreAndPooler((store) => {
-  async function open(keys: readonly string[], logger: KeptLog | false = false): Promise<TestPawl> {
+  async function open(keys: readonly string[], logger: CapturedLog | false = false): Promise<TestPawl> {
     running.length = 0;
     const t = await store.open({ lifecycles: [letter], logger });
     for (const key of keys) await t.pawl.start(letter, { key });
@@ -166,7 +166,7 @@ eachStoreAndPooler((store) => {
   });
 
   test("a step that ignores its aborted signal is counted, logged and shown, and gives its slot to other work", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await open(["stuck"], log);
     const worker = t.pawl.work({
       concurrency: 1,

@@ -5,7 +5,7 @@ import { claimFromGates } from "../../src/kernel/tasks/claim.ts";
 import { sql } from "../../src/store/port/db.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 /** What steps do, set by each test. */
 const steps: { run: () => unknown } = { run: () => {} };
@@ -32,7 +32,7 @@ eachStore((store) => {
 
   test("no more steps of a state run at once than its limit, over all workers of all processes", async () => {
     await using t = await store.open({ lifecycles: [model, plain] });
-    await using other = await beside(t, [model, plain]);
+    await using other = await openSecondProcess(t, [model, plain]);
     let running = 0;
     let most = 0;
     steps.run = async () => {
@@ -91,7 +91,7 @@ eachStore((store) => {
       states: { thinking: { run: () => {}, limit: 3, on: { ok: "done" } }, done: { final: "success" } },
     });
     const olders = [await t.claim("model/asking"), await t.claim("model/asking")];
-    await using newer = await beside(t, [next]);
+    await using newer = await openSecondProcess(t, [next]);
     await newer.pawl.startMany(next, some(3, {}));
     await newer.claim("model/thinking");
     await expect(newer.claim("model/thinking")).rejects.toThrow("limit");

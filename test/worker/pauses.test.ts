@@ -4,7 +4,7 @@ import { sql } from "../../src/store/port/db.ts";
 import { freshMs, Lanes } from "../../src/worker/lanes.ts";
 import { eachStore } from "../support/each-store.ts";
 import { gateOf } from "../support/gate.ts";
-import { beside } from "../support/second-process.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 const ran: string[] = [];
 /** What the step of `writing` waits for. */
@@ -70,7 +70,7 @@ eachStore((store) => {
 
   test("a pause reaches the workers of other processes within a second, and so does its end", async () => {
     await using t = await open();
-    await using other = await beside(t, [letter, sweep]);
+    await using other = await openSecondProcess(t, [letter, sweep]);
     expect(freshMs).toBeLessThanOrEqual(500);
     const lanes = new Lanes(other.kernel);
     await lanes.read();
@@ -122,7 +122,7 @@ eachStore((store) => {
         done: { final: "success" },
       },
     });
-    await using other = await beside(t, [chain]);
+    await using other = await openSecondProcess(t, [chain]);
     await other.pawl.lanes.pause(chain, { state: "two", reason: "x" });
     const { id } = await other.pawl.start(chain, {});
     const worker = other.pawl.work();

@@ -8,8 +8,8 @@ import { targetOf } from "../../src/store/postgres/target.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 import { TcpProxy } from "../faults/harm/tcp-proxy.ts";
 import { onPostgres, throughPgbouncer } from "../setup/suites.ts";
-import { KeptLog } from "../support/captured-log.ts";
-import { beside } from "../support/second-process.ts";
+import { CapturedLog } from "../support/captured-log.ts";
+import { openSecondProcess } from "../support/second-process.ts";
 
 const letter = lifecycle("letter", {
   initial: "writing",
@@ -26,7 +26,7 @@ onPostgres("wake-ups between processes", () => {
   let other: TestPawl;
   beforeAll(async () => {
     t = await testPawl({ server, lifecycles, notify: true });
-    other = await beside(t, lifecycles, [], { notify: true });
+    other = await openSecondProcess(t, lifecycles, [], { notify: true });
   });
   afterAll(async () => {
     await other.close();
@@ -126,7 +126,7 @@ describe.skipIf(server === undefined)("a listener", () => {
     await using t = await testPawl({ server, lifecycles });
     const { hostname, port } = new URL(t.url!);
     const between = new TcpProxy({ host: hostname, port: Number(port) });
-    await using other = await beside(t, lifecycles, [], { notify: true, url: await between.listen(t.url!) });
+    await using other = await openSecondProcess(t, lifecycles, [], { notify: true, url: await between.listen(t.url!) });
     const listening = between.whenAnswered(/listen pawl/);
     const worker = other.pawl.work({ pollInterval: 100 });
     await listening;
@@ -140,12 +140,12 @@ describe.skipIf(server === undefined)("a listener", () => {
 
 throughPgbouncer("through a pooler in transaction mode", () => {
   test("notifications do not come through: that is said once, and work is found by looking", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const pooler = process.env.PAWL_TEST_PGBOUNCER_URL;
     await using t = await testPawl({ server, pooler, lifecycles, notify: true, logger: log });
     const worker = t.pawl.work({ pollInterval: 50 });
     while (log.said("warn").length === 0) await new Promise(setImmediate);
-    await using other = await beside(t, lifecycles);
+    await using other = await openSecondProcess(t, lifecycles);
     await other.pawl.start(letter, { key: "e" });
     await other.pawl.wait(letter, "e");
     await worker.stop();

@@ -6,7 +6,7 @@ import type {
   SubmittedAnswer,
 } from "../../../src/http/contract.ts";
 import { get, part, post, put } from "../api.ts";
-import type { Entered } from "./form/form-values.ts";
+import type { FormValue } from "./form/form-values.ts";
 import { midnight } from "./times.ts";
 
 const mostKeptAlive = 60_000;
@@ -47,7 +47,7 @@ export class DeskApi {
     return post(`/assignments/${part(id)}/skip`, { ...(reason === undefined ? {} : { reason }), ...this.#as() });
   }
 
-  keepDraft(id: string, draft: Entered, leaving: boolean): Promise<unknown> {
+  keepDraft(id: string, draft: FormValue, leaving: boolean): Promise<unknown> {
     const body = { draft: draft ?? "", ...this.#as() };
     // What outlives its page may not be large.
     const keepalive = leaving && JSON.stringify(body).length < mostKeptAlive;

@@ -4,7 +4,7 @@ import { SignIn } from "../pages/sign-in.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { findSession, may, session } from "../session.ts";
 import { labeler } from "./labeler.ts";
-import { Bench } from "./labeling-page.tsx";
+import { LabelingPage } from "./labeling-page.tsx";
 import { QueueList } from "./queue-list.tsx";
 import { Top } from "./top.tsx";
 
@@ -23,7 +23,7 @@ export function DeskApp() {
       {may("label") ? (
         <Switch>
           <Route path="/desk/:queue">
-            {({ queue }) => <Bench key={`${queue} ${labeler.value}`} queue={queue} labeler={labeler.value} />}
+            {({ queue }) => <LabelingPage key={`${queue} ${labeler.value}`} queue={queue} labeler={labeler.value} />}
           </Route>
           <Route component={QueueList} />
         </Switch>

@@ -9,7 +9,7 @@ const told: Readonly<Record<string, string>> = {
 };
 
 /** Shows that the assignment is lost. The input stays on the page. */
-export function Lost({ labeling }: { readonly labeling: Labeling }) {
+export function AssignmentLost({ labeling }: { readonly labeling: Labeling }) {
   const { phase, lostAs, entered, form } = labeling;
   if (phase.value !== "lost") return null;
   const isExpired = lostAs.value === "expired";

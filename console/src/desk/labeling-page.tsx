@@ -2,13 +2,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { Empty } from "../parts/empty.tsx";
-import { Trouble } from "../parts/error-message.tsx";
-import { Lost } from "./connection-lost.tsx";
+import { ErrorMessage } from "../parts/error-message.tsx";
+import { AssignmentLost } from "./connection-lost.tsx";
 import { Countdown } from "./countdown.tsx";
 import { Footer } from "./footer.tsx";
 import { Form } from "./form/form.tsx";
 import { Help } from "./keys/help.tsx";
-import { Press } from "./keys/key-handler.ts";
+import { KeyHandler } from "./keys/key-handler.ts";
 import { Labeling } from "./labeling.ts";
 import { Instructions } from "./sample/instructions.tsx";
 import { Sample } from "./sample/sample.tsx";
@@ -16,9 +16,9 @@ import { Skip } from "./skip.tsx";
 import { Top } from "./top.tsx";
 
 /** The page to label samples of one queue: the sample on the left, the form on the right. */
-export function Bench({ queue, labeler }: { readonly queue: string; readonly labeler: string }) {
+export function LabelingPage({ queue, labeler }: { readonly queue: string; readonly labeler: string }) {
   const labeling = useMemo(() => new Labeling(queue, labeler), [queue, labeler]);
-  const press = useMemo(() => new Press(labeling, queue), [labeling]);
+  const press = useMemo(() => new KeyHandler(labeling, queue), [labeling]);
   const shown = useSignal<"help" | "skip" | undefined>(undefined);
   useEffect(() => stay(labeling), [labeling]);
   useEffect(() => {
@@ -45,7 +45,7 @@ export function Bench({ queue, labeler }: { readonly queue: string; readonly lab
       <main class="bench">
         {given.value === undefined || phase.value === "empty" || phase.value === "closed" ? (
           <div class="desk-page">
-            <Trouble error={trouble.value} />
+            <ErrorMessage error={trouble.value} />
             <Nothing labeling={labeling} />
           </div>
         ) : (
@@ -61,7 +61,7 @@ export function Bench({ queue, labeler }: { readonly queue: string; readonly lab
             </section>
             <section class="bench-form" aria-label="Your answer">
               <Instructions labeling={labeling} open={press.instructions} />
-              <Lost labeling={labeling} />
+              <AssignmentLost labeling={labeling} />
               <Form
                 key={`form ${given.value.assignment.id}`}
                 labeling={labeling}

@@ -1,13 +1,13 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer } from "../../../src/http/contract.ts";
 import { messageOf, Refused } from "../api.ts";
-import { tell } from "../parts/toast.tsx";
+import { showToast } from "../parts/toast.tsx";
 import { session } from "../session.ts";
 import { DeskApi } from "./api.ts";
 import { Drafts } from "./form/drafts.ts";
 import { type Field, readField } from "./form/fields.ts";
-import { beginning, type Entered, type Fault, labelOf, type Path, put } from "./form/form-values.ts";
-import { Finding, type Found } from "./next-assignment.ts";
+import { beginning, type Fault, type FormValue, labelOf, type Path, put } from "./form/form-values.ts";
+import { type FoundWork, NextAssignment } from "./next-assignment.ts";
 import { Timing } from "./timing.ts";
 
 export type Given = Pick<DeskWorkAnswer, "assignment" | "sample" | "revises">;
@@ -25,7 +25,7 @@ export class Labeling {
   readonly phase = signal<Phase>("loading");
   readonly desk = signal<DeskAnswer | undefined>(undefined);
   readonly given = signal<Given | undefined>(undefined);
-  readonly entered = signal<Entered>(undefined);
+  readonly entered = signal<FormValue>(undefined);
   readonly faults = signal<readonly Fault[]>([]);
   /** The last error, as text. */
   readonly trouble = signal<string | undefined>(undefined);
@@ -38,7 +38,7 @@ export class Labeling {
   readonly queue: ReadonlySignal<DeskQueueAnswer | undefined>;
   readonly form: ReadonlySignal<Field>;
   readonly #api: DeskApi;
-  readonly #finding: Finding;
+  readonly #finding: NextAssignment;
   readonly #timing = new Timing();
   #lookedAt = 0;
   #isLooking = false;
@@ -46,7 +46,7 @@ export class Labeling {
 
   constructor(queue: string, labeler: string) {
     this.#api = new DeskApi(labeler);
-    this.#finding = new Finding(this.#api, queue);
+    this.#finding = new NextAssignment(this.#api, queue);
     this.queue = computed(() => this.desk.value?.queues.find(({ name }) => name === queue));
     // Read again only if the schema changed: the desk is polled every few seconds.
     const schemaText = computed(() => JSON.stringify(this.queue.value?.labelSchema ?? {}));
@@ -74,11 +74,11 @@ export class Labeling {
     this.#isBeginning = false;
   }
 
-  set(path: Path, value: Entered): void {
+  set(path: Path, value: FormValue): void {
     this.setAll(put(this.entered.value, path, value));
   }
 
-  setAll(entered: Entered): void {
+  setAll(entered: FormValue): void {
     this.entered.value = entered;
     if (this.phase.value !== "working") return;
     this.drafts.changed(entered);
@@ -97,7 +97,7 @@ export class Labeling {
     await this.#guarded(async () => {
       await this.drafts.hold();
       const { late } = await this.#api.submit(id, label);
-      if (late) tell("The label arrived after the deadline. It is kept, and used if a lead accepts it.");
+      if (late) showToast("The label arrived after the deadline. It is kept, and used if a lead accepts it.");
       await this.#goOn();
     });
     if (phase.value !== "sending") return;
@@ -186,7 +186,7 @@ export class Labeling {
     return this.#timing.isPresent && (waiting > 0 || waitsMore || inHand.length > 0);
   }
 
-  #show({ assignment, sample, revises, draft }: Exclude<Found, { readonly why: string }>): void {
+  #show({ assignment, sample, revises, draft }: Exclude<FoundWork, { readonly why: string }>): void {
     this.entered.value = beginning(this.form.value, draft, revises);
     this.drafts.reset(draft !== null);
     this.faults.value = [];

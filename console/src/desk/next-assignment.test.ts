@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AssignmentAnswer } from "../../../src/http/contract.ts";
 import { Refused } from "../api.ts";
 import type { DeskApi } from "./api.ts";
-import { Finding } from "./next-assignment.ts";
+import { NextAssignment } from "./next-assignment.ts";
 
 const assignment = (id: string, status: string) => ({ id, status, revisionOf: null }) as unknown as AssignmentAnswer;
 const sample = { id: "s", key: "k", data: "text" };
@@ -16,7 +16,7 @@ function asked(answers: Readonly<Record<string, unknown>>) {
     return given instanceof Error ? Promise.reject(given) : Promise.resolve(given);
   };
   const api = { work: answer("work"), next: answer("next"), start: answer("start") } as unknown as DeskApi;
-  return { finding: new Finding(api, "q"), calls };
+  return { finding: new NextAssignment(api, "q"), calls };
 }
 
 test("what lies on the desk comes first, with its draft, and is not begun twice", async () => {

@@ -6,10 +6,10 @@ import { partsOf } from "./sample/content.ts";
 type Work = Omit<DeskWorkAnswer, "now">;
 
 /** Something to do, begun; or why there is nothing. */
-export type Found = Work | { readonly why: string };
+export type FoundWork = Work | { readonly why: string };
 
 /** Finds the next assignment of a labeler: an open one, otherwise a new one. */
-export class Finding {
+export class NextAssignment {
   readonly #api: DeskApi;
   readonly #queue: string;
   /** Assignments that this page has ended: the desk that it has read may be older. */
@@ -40,7 +40,7 @@ export class Finding {
   }
 
   /** Undefined if it expired before it could be started. */
-  async find(inHand: readonly AssignmentAnswer[]): Promise<Found | undefined> {
+  async find(inHand: readonly AssignmentAnswer[]): Promise<FoundWork | undefined> {
     await this.#fetching;
     const ahead = this.#ahead;
     this.#ahead = undefined;
@@ -60,7 +60,7 @@ export class Finding {
     for (const part of partsOf(next.sample.data)) if (part.kind === "image") new Image().src = part.value;
   }
 
-  async #begun(work: Work): Promise<Found | undefined> {
+  async #begun(work: Work): Promise<FoundWork | undefined> {
     const assignment = await this.#started(work.assignment);
     if (assignment?.status === "in_progress") return { ...work, assignment };
     this.end(work.assignment.id);

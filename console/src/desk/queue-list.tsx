@@ -2,8 +2,8 @@ import { useEffect } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { DeskQueueAnswer } from "../../../src/http/contract.ts";
 import { Empty } from "../parts/empty.tsx";
-import { Trouble } from "../parts/error-message.tsx";
-import { useAsked } from "../use-request.ts";
+import { ErrorMessage } from "../parts/error-message.tsx";
+import { useRequest } from "../use-request.ts";
 import { DeskApi } from "./api.ts";
 import { canChoose, labeler, workAs } from "./labeler.ts";
 import { lasting } from "./times.ts";
@@ -13,7 +13,7 @@ const everyMs = 15_000;
 
 /** The queues that a labeler may work on. */
 export function QueueList() {
-  const { answer, error, again } = useAsked(() => new DeskApi(labeler.value).desk(), [labeler.value]);
+  const { answer, error, again } = useRequest(() => new DeskApi(labeler.value).desk(), [labeler.value]);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState === "visible") void again();
@@ -25,7 +25,7 @@ export function QueueList() {
       <Top />
       <main class="desk-page">
         <h1>Your queues</h1>
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
         {answer?.queues.length === 0 && (
           <Empty title="No queues are open to you">Ask a lead for access. This page refreshes automatically.</Empty>
         )}

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ApiDocument, type ApiSchema, kindOf, nameOf, shapeIn } from "./document.ts";
-import { Words } from "./inline-text.tsx";
+import { InlineText } from "./inline-text.tsx";
 
 interface Field {
   readonly name: string;
@@ -33,7 +33,7 @@ function FieldLine({ api, field }: { readonly api: ApiDocument; readonly field: 
       </div>
       {description !== undefined && (
         <p>
-          <Words text={description} />
+          <InlineText text={description} />
         </p>
       )}
       {words !== undefined && (

@@ -1,5 +1,5 @@
 /** A sentence of the document, in which text between backquotes is code. */
-export function Words({ text }: { readonly text: string }) {
+export function InlineText({ text }: { readonly text: string }) {
   const parts = text.split("`");
   return <>{parts.map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</>;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiDocument, kindOf, type Operation } from "./document.ts";
 import { Fields, Shape } from "./fields.tsx";
-import { Path, Words } from "./inline-text.tsx";
+import { InlineText, Path } from "./inline-text.tsx";
 import { TryIt } from "./try-it.tsx";
 
 interface OperationProps {
@@ -26,7 +26,7 @@ export function OperationCard({ api, operation, isMeant }: OperationProps) {
           <Path path={path} />
         </code>
         <span class="operation-summary">
-          <Words text={summary} />
+          <InlineText text={summary} />
         </span>
       </summary>
       {isOpen && <Inside api={api} operation={operation} />}

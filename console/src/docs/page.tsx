@@ -6,7 +6,7 @@ import { theme, turnTheme } from "../preferences/theme.ts";
 import { findSession, session } from "../session.ts";
 import icon from "../shell/icon.svg";
 import { type ApiDocument, findOperations, type Operation, operationsOf } from "./document.ts";
-import { Path, Words } from "./inline-text.tsx";
+import { InlineText, Path } from "./inline-text.tsx";
 import { OperationCard } from "./operation.tsx";
 
 const themeIcons = { system: "system", light: "sun", dark: "moon" } as const;
@@ -42,7 +42,7 @@ export function DocsPage() {
         {api !== undefined && (
           <div class="docs-intro">
             <p>
-              <Words text={api.info.description} />
+              <InlineText text={api.info.description} />
             </p>
             <Visitor />
           </div>

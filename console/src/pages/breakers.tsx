@@ -4,28 +4,28 @@ import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Trouble } from "../parts/error-message.tsx";
+import { ErrorMessage } from "../parts/error-message.tsx";
 import { StatePill, type Tone } from "../parts/state-pill.tsx";
 import { type Column, Table } from "../parts/table/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { commandOf } from "../rows.ts";
 import { may } from "../session.ts";
 import { useFilters } from "../url.ts";
-import { useFresh } from "../use-polling.ts";
-import { useAsked } from "../use-request.ts";
+import { usePolling } from "../use-polling.ts";
+import { useRequest } from "../use-request.ts";
 import "./operating.css";
 
 /** How the outside dependencies are: a breaker that is open keeps work from failing, and burns no attempt. */
 export function Breakers() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<BreakerAnswer[]>("/breakers"), []);
-  useFresh(again, 2_000);
+  const { answer, error, again } = useRequest(() => get<BreakerAnswer[]>("/breakers"), []);
+  usePolling(again, 2_000);
   const shown = filters.get("breaker");
   return (
     <section>
       <h1>Breakers</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="breakers"
         rows={answer}
@@ -195,11 +195,11 @@ const causes: Readonly<Record<string, string>> = {
 
 function History({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const ask = () => get<FlipAnswer[]>(`/breakers/${part(name)}/flips`, { limit: 100 });
-  const { answer, error, again } = useAsked(ask, [name]);
-  useFresh(again);
+  const { answer, error, again } = useRequest(ask, [name]);
+  usePolling(again);
   return (
     <Drawer title={name} name={`History of ${name}`} onClose={onClose} wide>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {answer?.length === 0 && <p class="quiet">No changes yet.</p>}
       {answer?.map((flip) => (
         <div key={flip.flip} class="said">

@@ -4,7 +4,7 @@ import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { Drawer } from "../parts/drawer.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Trouble } from "../parts/error-message.tsx";
+import { ErrorMessage } from "../parts/error-message.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Id } from "../parts/id.tsx";
 import { StatePill } from "../parts/state-pill.tsx";
@@ -12,11 +12,11 @@ import { type Column, Table } from "../parts/table/table.tsx";
 import { count } from "../parts/tile.tsx";
 import { Time } from "../parts/time.tsx";
 import { commandOf } from "../rows.ts";
-import { act } from "../run-action.ts";
+import { runAction } from "../run-action.ts";
 import { may } from "../session.ts";
 import { useFilters } from "../url.ts";
-import { useFresh } from "../use-polling.ts";
-import { useAsked } from "../use-request.ts";
+import { usePolling } from "../use-polling.ts";
+import { useRequest } from "../use-request.ts";
 import { inWords } from "./dead/letter-filter.ts";
 import "./operating.css";
 
@@ -26,14 +26,14 @@ const tones = { running: "info", done: "good", aborted: "warn" } as const;
 export function Operations() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<OperationAnswer[]>("/operations", { limit: 100 }), []);
+  const { answer, error, again } = useRequest(() => get<OperationAnswer[]>("/operations", { limit: 100 }), []);
   const runs = answer?.some((one) => one.status === "running") ?? false;
-  useFresh(again, runs ? 1_000 : 3_000);
+  usePolling(again, runs ? 1_000 : 3_000);
   const shown = answer?.find((one) => one.id === filters.get("operation"));
   return (
     <section>
       <h1>Operations</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="operations"
         rows={answer}
@@ -132,7 +132,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
       </AskReason>
     ));
   const carryOn = (one: OperationAnswer) =>
-    act(async () => {
+    runAction(async () => {
       await post(`/operations/${part(one.id)}/carry-on`);
       await again();
     }, "Batch completed.");

@@ -2,27 +2,27 @@ import type { ScheduleAnswer, StartedAnswer } from "../../../src/http/contract.t
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Trouble } from "../parts/error-message.tsx";
+import { ErrorMessage } from "../parts/error-message.tsx";
 import { Id } from "../parts/id.tsx";
 import { StatePill, type Tone } from "../parts/state-pill.tsx";
 import { type Column, Table } from "../parts/table/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { commandOf } from "../rows.ts";
-import { act } from "../run-action.ts";
+import { runAction } from "../run-action.ts";
 import { may } from "../session.ts";
-import { useFresh } from "../use-polling.ts";
-import { useAsked } from "../use-request.ts";
+import { usePolling } from "../use-polling.ts";
+import { useRequest } from "../use-request.ts";
 import "./operating.css";
 
 /** The schedules. */
 export function Schedules() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<ScheduleAnswer[]>("/schedules"), []);
-  useFresh(again);
+  const { answer, error, again } = useRequest(() => get<ScheduleAnswer[]>("/schedules"), []);
+  usePolling(again);
   return (
     <section>
       <h1>Schedules</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="schedules"
         rows={answer}
@@ -105,12 +105,12 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleA
       </AskReason>
     ));
   const resume = ({ name }: ScheduleAnswer) =>
-    act(async () => {
+    runAction(async () => {
       await post(`/schedules/${part(name)}/resume`);
       await again();
     }, `${name} is resumed. Missed runs are skipped.`);
   const run = ({ name }: ScheduleAnswer) =>
-    act(async () => {
+    runAction(async () => {
       await post<StartedAnswer>(`/schedules/${part(name)}/run`);
       await again();
     }, `${name} started.`);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api.ts";
-import { Trouble } from "./error-message.tsx";
+import { ErrorMessage } from "./error-message.tsx";
 
 export interface DialogProps {
   readonly title: string;
@@ -49,7 +49,7 @@ export function Dialog({ title, action, onDo, onClose, children, typed, dangerou
             <input value={word} autocomplete="off" onInput={(event) => setWord(event.currentTarget.value)} />
           </label>
         )}
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
         <div class="actions">
           <button type="button" onClick={onClose}>
             Cancel

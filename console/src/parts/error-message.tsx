@@ -1,5 +1,5 @@
 /** Shows an error in place of the content. */
-export function Trouble({ error }: { readonly error: string | undefined }) {
+export function ErrorMessage({ error }: { readonly error: string | undefined }) {
   if (error === undefined) return null;
   return (
     <p role="alert" class="error">

@@ -10,7 +10,7 @@ const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
 /** Shows a message or an error for some seconds. */
-export function tell(text: string, kind: Toast["kind"] = "done"): void {
+export function showToast(text: string, kind: Toast["kind"] = "done"): void {
   const id = ++last;
   toasts.value = [...toasts.value.slice(-3), { id, text, kind }];
   setTimeout(() => dismiss(id), kind === "failed" ? 12_000 : 5_000);

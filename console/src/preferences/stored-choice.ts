@@ -1,7 +1,7 @@
 import { effect, type Signal, signal } from "@preact/signals";
 
 /** A choice that the browser stores, such as dark or light. A stored value that is no longer offered is ignored. */
-export function kept<Choice extends string>(name: string, choices: readonly Choice[]): Signal<Choice> {
+export function storedChoice<Choice extends string>(name: string, choices: readonly Choice[]): Signal<Choice> {
   const found = choices.find((choice) => choice === read(name));
   const chosen = signal(found ?? choices[0]!);
   effect(() => write(name, chosen.value));
@@ -26,6 +26,6 @@ export function write(name: string, value: string): void {
 }
 
 /** The one after this, and after the last the first. */
-export function following<Choice>(choices: readonly Choice[], chosen: Choice): Choice {
+export function nextChoice<Choice>(choices: readonly Choice[], chosen: Choice): Choice {
   return choices[(choices.indexOf(chosen) + 1) % choices.length]!;
 }

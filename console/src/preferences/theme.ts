@@ -1,10 +1,10 @@
 import { computed, effect, signal } from "@preact/signals";
-import { following, kept } from "./stored-choice.ts";
+import { nextChoice, storedChoice } from "./stored-choice.ts";
 
 const themes = ["system", "light", "dark"] as const;
 
 /** Light, dark, or whichever the system is. */
-export const theme = kept("theme", themes);
+export const theme = storedChoice("theme", themes);
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 const systemIsDark = signal(system.matches);
@@ -22,5 +22,5 @@ effect(() => {
 });
 
 export function turnTheme(): void {
-  theme.value = following(themes, theme.value);
+  theme.value = nextChoice(themes, theme.value);
 }

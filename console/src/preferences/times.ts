@@ -1,13 +1,13 @@
 import { computed, signal } from "@preact/signals";
-import { following, kept } from "./stored-choice.ts";
+import { nextChoice, storedChoice } from "./stored-choice.ts";
 
 const modes = ["relative", "local", "utc"] as const;
 
 /** How moments are written on all pages. */
-export const timeMode = kept("times", modes);
+export const timeMode = storedChoice("times", modes);
 
 export function turnTimes(): void {
-  timeMode.value = following(modes, timeMode.value);
+  timeMode.value = nextChoice(modes, timeMode.value);
 }
 
 const second = signal(Date.now());

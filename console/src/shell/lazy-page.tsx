@@ -1,9 +1,9 @@
 import type { ComponentType, FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Trouble } from "../parts/error-message.tsx";
+import { ErrorMessage } from "../parts/error-message.tsx";
 
 /** A page whose code is fetched when it is first opened, so that the console itself is there at once. */
-export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
+export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
   let loaded: ComponentType<Props> | undefined;
   return function Later(props: Props) {
     const [Page, setPage] = useState<ComponentType<Props> | undefined>(() => loaded);
@@ -20,6 +20,6 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
     }, []);
     if (Page !== undefined) return <Page {...props} />;
     // After an upgrade of Pawl, the old code is gone.
-    return <Trouble error={failed ? "Could not load this page. Reload the console." : undefined} />;
+    return <ErrorMessage error={failed ? "Could not load this page. Reload the console." : undefined} />;
   };
 }

@@ -1,18 +1,18 @@
 import { Route } from "wouter-preact";
-import { later } from "./lazy-page.tsx";
+import { lazyPage } from "./lazy-page.tsx";
 
-const Dead = later(async () => (await import("../pages/dead/dead.tsx")).Dead);
-const DeadGroup = later(async () => (await import("../pages/dead/dead.tsx")).DeadGroup);
-const Operations = later(async () => (await import("../pages/operations.tsx")).Operations);
-const Workers = later(async () => (await import("../pages/workers/workers.tsx")).Workers);
-const Breakers = later(async () => (await import("../pages/breakers.tsx")).Breakers);
-const Outbox = later(async () => (await import("../pages/outbox/outbox.tsx")).Outbox);
-const Schedules = later(async () => (await import("../pages/schedules.tsx")).Schedules);
-const People = later(async () => (await import("../pages/people/people.tsx")).People);
-const Queue = later(async () => (await import("../pages/people/queue.tsx")).Queue);
-const Crowds = later(async () => (await import("../pages/crowds/crowds.tsx")).Crowds);
-const Crowd = later(async () => (await import("../pages/crowds/crowd.tsx")).Crowd);
-const Access = later(async () => (await import("../pages/access/access.tsx")).Access);
+const Dead = lazyPage(async () => (await import("../pages/dead/dead.tsx")).Dead);
+const DeadGroup = lazyPage(async () => (await import("../pages/dead/dead.tsx")).DeadGroup);
+const Operations = lazyPage(async () => (await import("../pages/operations.tsx")).Operations);
+const Workers = lazyPage(async () => (await import("../pages/workers/workers.tsx")).Workers);
+const Breakers = lazyPage(async () => (await import("../pages/breakers.tsx")).Breakers);
+const Outbox = lazyPage(async () => (await import("../pages/outbox/outbox.tsx")).Outbox);
+const Schedules = lazyPage(async () => (await import("../pages/schedules.tsx")).Schedules);
+const People = lazyPage(async () => (await import("../pages/people/people.tsx")).People);
+const Queue = lazyPage(async () => (await import("../pages/people/queue.tsx")).Queue);
+const Crowds = lazyPage(async () => (await import("../pages/crowds/crowds.tsx")).Crowds);
+const Crowd = lazyPage(async () => (await import("../pages/crowds/crowd.tsx")).Crowd);
+const Access = lazyPage(async () => (await import("../pages/access/access.tsx")).Access);
 
 /** The pages for operators. */
 export const operatingPages = [

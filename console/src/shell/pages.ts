@@ -3,14 +3,14 @@ import type { IconName } from "../parts/icon.tsx";
 import { may } from "../session.ts";
 
 /** A page of the console, and who may see it. */
-export interface Place {
+export interface ConsolePage {
   readonly path: string;
   readonly name: string;
   readonly icon: IconName;
   readonly needs: SessionAnswer["may"][number];
 }
 
-const all: readonly Place[] = [
+const all: readonly ConsolePage[] = [
   { path: "/", name: "Overview", icon: "overview", needs: "look" },
   { path: "/instances", name: "Instances", icon: "instances", needs: "look" },
   { path: "/dead", name: "Dead letters", icon: "dead", needs: "look" },
@@ -25,6 +25,6 @@ const all: readonly Place[] = [
 ];
 
 /** The pages that the principal may see. */
-export function places(): readonly Place[] {
+export function places(): readonly ConsolePage[] {
   return all.filter((place) => may(place.needs));
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { findLifecycles } from "../lifecycles.ts";
+import { loadLifecycles } from "../lifecycles.ts";
 import { goLive } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Toasts } from "../parts/toast.tsx";
@@ -16,7 +16,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   const [searching, setSearching] = useState(false);
   useEffect(() => {
     // The page itself reports errors of its requests.
-    findLifecycles().catch(() => {});
+    loadLifecycles().catch(() => {});
     return goLive();
   }, [session.value?.name]);
   useEffect(() => {

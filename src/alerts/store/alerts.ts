@@ -1,7 +1,7 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** An alert that a process is delivering. */
-export interface TakenAlert {
+export interface ClaimedAlert {
   readonly id: string;
   readonly cause: string;
   readonly kind: string;
@@ -25,12 +25,12 @@ export async function declareSinks(db: Executor, names: readonly string[], every
 }
 
 /** Claims alerts that are due and that one of these sinks has not settled, each for a while: a claim ends with that time. */
-export function takeAlerts(
+export function claimAlerts(
   db: Executor,
   sinks: readonly string[],
   { limit, heldMs }: { limit: number; heldMs: number },
-): Promise<TakenAlert[]> {
-  return db.rows<TakenAlert>(sql`
+): Promise<ClaimedAlert[]> {
+  return db.rows<ClaimedAlert>(sql`
     with clock as materialized (select pawl.now() as now),
     due as materialized (
       select each.id from clock, pawl.alerts as each
@@ -46,7 +46,7 @@ export function takeAlerts(
 }
 
 /** The outcome of a delivery. */
-export interface Told {
+export interface DeliveryResult {
   readonly id: string;
   readonly attempts: number;
   /** Sinks that received it, or have given up on it. */
@@ -59,7 +59,7 @@ export interface Told {
  * Records the outcome, unless another process has claimed the alert meanwhile. It is settled when every sink is that a
  * process has declared within `aliveMs`.
  */
-export async function markTold(db: Executor, told: Told, aliveMs: number): Promise<void> {
+export async function markDelivered(db: Executor, told: DeliveryResult, aliveMs: number): Promise<void> {
   await db.rows(sql`
     update pawl.alerts
     set told = ${textArray(told.told)}::text::text[], error = ${told.error}::text,

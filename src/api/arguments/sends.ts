@@ -11,7 +11,7 @@ import { requestHash } from "../../kernel/request-hash.ts";
 import type { CallOptions } from "../../kernel/types/call-options.ts";
 import type { Send, Sent } from "../../kernel/types/send.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
-import { shownInstance } from "../instance-result.ts";
+import { instanceResult } from "../instance-result.ts";
 import { orRefusal } from "../refusal.ts";
 import type { Instance, SendResult } from "../results.ts";
 import {
@@ -44,7 +44,7 @@ export class Sends {
     return this.#verbs.inTurn(options.tx, async () => {
       const sent = await this.#verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
       if (!sent.ok) throw sent.error;
-      return shownInstance(this.#kernel, lifecycle, sent.instance);
+      return instanceResult(this.#kernel, lifecycle, sent.instance);
     });
   }
 
@@ -81,7 +81,7 @@ export class Sends {
     return asked.map((one): SendResult<L> => {
       if (one instanceof PawlError) return { ok: false, error: one };
       const sent: Sent = answers.next().value!;
-      return sent.ok ? { ok: true, instance: shownInstance(this.#kernel, lifecycle, sent.instance) } : sent;
+      return sent.ok ? { ok: true, instance: instanceResult(this.#kernel, lifecycle, sent.instance) } : sent;
     });
   }
 

@@ -19,7 +19,7 @@ import type {
   TokenReceiveOptions,
 } from "../arguments/options.ts";
 import { checkedDedupe, type Receives } from "../arguments/receives.ts";
-import { shownInstance } from "../instance-result.ts";
+import { instanceResult } from "../instance-result.ts";
 import { type Callback, callbackOf, type Instance, noInstance, type ReceivedCallback } from "../results.ts";
 
 /** Callbacks of external systems: `pawl.callbacks`. */
@@ -135,7 +135,7 @@ export class Callbacks {
       refuseUnacceptable(callback);
       const sent = await this.#verbs.acceptLate(callback, causeOf(by), tx);
       if (!sent.ok) throw sent.error;
-      return shownInstance(this.#kernel, this.#kernel.lifecycles.get(callback.lifecycle)!, sent.instance);
+      return instanceResult(this.#kernel, this.#kernel.lifecycles.get(callback.lifecycle)!, sent.instance);
     });
   }
 }

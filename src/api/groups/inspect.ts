@@ -16,7 +16,7 @@ import { currentLaneName, lanesOf } from "../../kernel/lanes/lanes.ts";
 import { snapshotOf } from "../../kernel/move/snapshot.ts";
 import { readInstances } from "../../store/move/instances.ts";
 import type { StuckOptions } from "../arguments/options.ts";
-import { knownStates, shownInstance } from "../instance-result.ts";
+import { instanceResult, knownStates } from "../instance-result.ts";
 import type { Instance } from "../results.ts";
 
 /** Reads across all instances, for operators: `pawl.inspect`. */
@@ -74,7 +74,9 @@ export class Inspect {
           key: wanted,
           limit,
         });
-    return rows.map((row) => shownInstance(this.#kernel, this.#kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)));
+    return rows.map((row) =>
+      instanceResult(this.#kernel, this.#kernel.lifecycles.get(row.lifecycle)!, snapshotOf(row)),
+    );
   }
 
   /** Lists the oldest instances of a state. */
@@ -96,7 +98,7 @@ export class Inspect {
       states.get(state)?.kind === "work"
         ? await findOldestWorking(this.#kernel.db, { lanes: (await lanesOf(this.#kernel)).filter(isHere), limit })
         : await findOldestResting(this.#kernel.db, { lifecycle: name, states: known, limit });
-    return rows.map((row) => shownInstance(this.#kernel, lifecycle, snapshotOf(row)));
+    return rows.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
   }
 
   /**

@@ -6,9 +6,9 @@ import { guardListener } from "../../base/guard.ts";
 import { checkedOptions } from "../../base/options.ts";
 import { lifecyclesOf } from "../../crowd/crowd-lifecycles.ts";
 import type { Marketplaces } from "../../crowd/crowd-marketplaces.ts";
-import { askedOf } from "../../crowd/declared-queues.ts";
+import { declaredQueuesAndCrowds } from "../../crowd/declared-queues.ts";
 import { ownPeople } from "../../crowd/names.ts";
-import { askCrowds } from "../../crowd/question-provider.ts";
+import { crowdQuestions } from "../../crowd/question-provider.ts";
 import { type DeadLetterOptions, letterSettings } from "../../dead-letters/settings.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import { internalPrefix, isInternal } from "../../definition/internal.ts";
@@ -25,7 +25,12 @@ import { registerLifecycles } from "../../kernel/register.ts";
 import { type StuckAfterOptions, stuckAfterOf } from "../../kernel/stuck-after.ts";
 import { Verbs } from "../../kernel/verbs.ts";
 import { type RelayOptions, relaySettings } from "../../outbox/settings.ts";
-import { peopleAskers, peopleBesides, peopleChores, peopleLifecycles } from "../../people/lifecycle/lifecycles.ts";
+import {
+  peopleChores,
+  peopleCompanions,
+  peopleLifecycles,
+  peopleQuestionProviders,
+} from "../../people/lifecycle/lifecycles.ts";
 import { openPeople } from "../../people/people.ts";
 import { Postings } from "../../people/postings.ts";
 import { type BreakerOptions, breakerPolicies } from "../../policy/breaker.ts";
@@ -149,15 +154,15 @@ export async function openOn(
     const { schedules, breakers, notify } = options;
     const declared = options.lifecycles as readonly LifecycleModel[];
     let postings: Postings | undefined;
-    const { queues, families } = askedOf(options, () => {
+    const { queues, families } = declaredQueuesAndCrowds(options, () => {
       postings ??= new Postings(kernel, new Verbs(kernel), queues);
       return postings;
     });
     const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
-    const questionProviders = { ...peopleAskers, crowd: askCrowds(families) };
+    const questionProviders = { ...peopleQuestionProviders, crowd: crowdQuestions(families) };
     const { reportsStuck = true, ...rest } = seams;
     const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
-    const rooms = { companions: peopleBesides, questionProviders, chores };
+    const rooms = { companions: peopleCompanions, questionProviders, chores };
     const stuckAfter = stuckAfterOf(options.stuckAfter);
     const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
     const kernel = makeKernel({ ...given, ...rooms, ...rest, telemetry });
@@ -196,7 +201,7 @@ function unopened(): never {
 /** Returns the declarations of these options without a database; throws what `createPawl` would throw. @internal */
 export function readDeclared(options: PawlOptions): { readonly crowds: readonly AnyCrowd[] } {
   checkOptions(options);
-  return { crowds: [...askedOf(options, unopened).families.keys()] };
+  return { crowds: [...declaredQueuesAndCrowds(options, unopened).families.keys()] };
 }
 
 async function prepare(db: Db, migrating: boolean): Promise<void> {
@@ -283,7 +288,7 @@ function checkOptions(options: PawlOptions): void {
       throw new PawlError("option_invalid", `Two lifecycles have the name \`${one.name}\`. Names must be unique.`);
     names.add(one.name!);
   }
-  askedOf(options, unopened); // Refuses a crowd without its marketplace or queue.
+  declaredQueuesAndCrowds(options, unopened); // Refuses a crowd without its marketplace or queue.
   checkSchedules(given.schedules, given.lifecycles);
   checkLogger(given.logger);
   sinksOf(given.alerts);

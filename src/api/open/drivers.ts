@@ -1,10 +1,10 @@
-import { driveAlerts } from "../../alerts/alert-loop.ts";
+import { startAlertLoop } from "../../alerts/alert-loop.ts";
 import type { AlertSink } from "../../alerts/sink.ts";
 import { type Duration, durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { checkedOptions } from "../../base/options.ts";
-import type { Family } from "../../crowd/crowd-lifecycles.ts";
-import { driveLetters } from "../../dead-letters/loops.ts";
+import type { CrowdLifecycles } from "../../crowd/crowd-lifecycles.ts";
+import { startDeadLetterLoops } from "../../dead-letters/loops.ts";
 import type { LetterSettings } from "../../dead-letters/settings.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
@@ -19,10 +19,10 @@ import type { WorkOptions } from "../../worker/settings.ts";
 import { Worker } from "../../worker/worker.ts";
 
 /** The dependencies of a Pawl. */
-export interface Surroundings {
+export interface DriverOptions {
   readonly close: () => Promise<void>;
   readonly queues: readonly AnyQueue[];
-  readonly families: readonly Family[];
+  readonly families: readonly CrowdLifecycles[];
   readonly outbox: RelayOptions | undefined;
   readonly alerts: readonly AlertSink[];
   readonly letters: LetterSettings;
@@ -50,13 +50,13 @@ export interface Maintenance {
 export class Drivers {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: DriverOptions;
   readonly #running = new Set<{ stop(): Promise<void> }>();
   #closed = false;
   #keepsHouse = false;
   #closing: Promise<void> | undefined;
 
-  constructor(kernel: Kernel, verbs: Verbs, surroundings: Surroundings) {
+  constructor(kernel: Kernel, verbs: Verbs, surroundings: DriverOptions) {
     this.#kernel = kernel;
     this.#verbs = verbs;
     this.#surroundings = surroundings;
@@ -114,8 +114,8 @@ export class Drivers {
     this.#keepsHouse = true;
     const { alerts, letters } = this.#surroundings;
     this.#running.add(drivePruning(this.#kernel, { keepsLetters: letters.archive !== undefined }));
-    for (const driver of driveLetters(this.#kernel, this.#verbs, letters)) this.#running.add(driver);
-    if (alerts.length > 0) this.#running.add(driveAlerts(this.#kernel, alerts));
+    for (const driver of startDeadLetterLoops(this.#kernel, this.#verbs, letters)) this.#running.add(driver);
+    if (alerts.length > 0) this.#running.add(startAlertLoop(this.#kernel, alerts));
   }
 
   /** Closes this Pawl and its connections; later calls throw `closed`. */

@@ -5,7 +5,7 @@ import { messageOf, PawlError } from "../../base/errors.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
-import { shown, suggest } from "../../definition/read/fault.ts";
+import { quotedValue, suggest } from "../../definition/read/fault.ts";
 import type { AnySchedule } from "../../definition/schedule/schedule.ts";
 import { readFailure } from "../show/failure.ts";
 import { importModule } from "./import-module.ts";
@@ -52,7 +52,7 @@ export function findConfig(named: string | undefined, cwd: string): string | und
 export async function loadConfig(path: string): Promise<LoadedConfig> {
   const given = path.endsWith(".json") ? readJson(path) : await importDefault(path);
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid(path, `has ${shown(given)} as its default export, not a config`, remedy);
+    throw invalid(path, `has ${quotedValue(given)} as its default export, not a config`, remedy);
   }
   const stray = Object.keys(given).find((key) => !keys.includes(key));
   if (stray !== undefined) throw invalid(path, `has an unknown key \`${stray}\``, suggest(stray, keys));
@@ -129,7 +129,7 @@ async function declared<T>(path: string, kind: keyof typeof makers, listed: read
   if (path.endsWith(".json")) return importNamed<T>(path, kind, listed);
   for (const [at, one] of listed.entries()) {
     if (isOf(kind, one)) continue;
-    throw invalid(path, `has ${shown(one)} as ${kind}s[${at}]`, `List the return values of ${makers[kind]}.`);
+    throw invalid(path, `has ${quotedValue(one)} as ${kind}s[${at}]`, `List the return values of ${makers[kind]}.`);
   }
   return [...listed] as T[];
 }
@@ -152,7 +152,7 @@ async function importNamed<T>(path: string, kind: keyof typeof makers, files: re
   const found: T[] = [];
   for (const file of files) {
     if (typeof file !== "string")
-      throw invalid(path, `lists ${shown(file)}`, `List paths of files that export ${kind}s.`);
+      throw invalid(path, `lists ${quotedValue(file)}`, `List paths of files that export ${kind}s.`);
     const exported = Object.values(await importing(resolve(dirname(path), file), path)).filter((one) =>
       isOf(kind, one),
     );

@@ -22,10 +22,10 @@ export interface Settings {
 }
 
 export async function loadSettings(flags: Flags, env: NodeJS.ProcessEnv, cwd: string): Promise<Settings> {
-  const path = findConfig(flags.config ?? given(env.PAWL_CONFIG), cwd);
+  const path = findConfig(flags.config ?? nonEmpty(env.PAWL_CONFIG), cwd);
   const config = path === undefined ? undefined : await loadConfig(path);
   const home = path === undefined ? cwd : dirname(path);
-  const folder = flags.folder ?? given(env.PAWL_FOLDER);
+  const folder = flags.folder ?? nonEmpty(env.PAWL_FOLDER);
   return {
     config,
     database: flags.folder === undefined ? databaseOf(env, config) : undefined,
@@ -54,16 +54,16 @@ export function missingConfig(cwd: string): never {
 /** A folder that a variable names outranks the general DATABASE_URL, which may be there for other programs. */
 function databaseOf(env: NodeJS.ProcessEnv, config: LoadedConfig | undefined): DatabaseLocation | undefined {
   const own = secretOf(env, "PAWL_DATABASE_URL");
-  if (own !== undefined || given(env.PAWL_FOLDER) !== undefined) return own;
-  return given(env.DATABASE_URL) ?? (config?.database === "" ? undefined : config?.database);
+  if (own !== undefined || nonEmpty(env.PAWL_FOLDER) !== undefined) return own;
+  return nonEmpty(env.DATABASE_URL) ?? (config?.database === "" ? undefined : config?.database);
 }
 
 /** Secrets are in files where others could read variables. */
 function secretOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
-  const path = given(env[`${name}_FILE`]);
-  if (given(env[name]) !== undefined || path === undefined) return given(env[name]);
+  const path = nonEmpty(env[`${name}_FILE`]);
+  if (nonEmpty(env[name]) !== undefined || path === undefined) return nonEmpty(env[name]);
   try {
-    return given(readFileSync(path, "utf8").trim());
+    return nonEmpty(readFileSync(path, "utf8").trim());
   } catch (error) {
     throw new PawlError("config_invalid", `${name}_FILE cannot be read: ${messageOf(error)}.`);
   }
@@ -74,7 +74,7 @@ export function remoteOf(
   flags: Flags,
   env: NodeJS.ProcessEnv,
 ): { readonly url: string; readonly token: string | undefined } | undefined {
-  const named = flags.url ?? (flags.folder === undefined ? given(env.PAWL_URL) : undefined);
+  const named = flags.url ?? (flags.folder === undefined ? nonEmpty(env.PAWL_URL) : undefined);
   if (named === undefined) return undefined;
   return { url: checkedUrl(named), token: secretOf(env, "PAWL_TOKEN") };
 }
@@ -96,7 +96,7 @@ export function checkedUrl(text: string): string {
   );
 }
 
-export function given(text: string | undefined): string | undefined {
+export function nonEmpty(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
 }
 

@@ -16,13 +16,13 @@ import { holderOf } from "../transport/reach.ts";
 import { makeLogger } from "./log.ts";
 import { openPawl } from "./open-pawl.ts";
 import { seedPawl } from "./seed.ts";
-import { portGiven, serveUnlessForbidden } from "./serve.ts";
+import { requestedPort, serveUnlessForbidden } from "./serve.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs Pawl until it is stopped; returns the exit code. */
 export async function runPawl(context: Context, { port, wait }: { port?: string; wait: boolean }): Promise<number> {
   const { terminal } = context;
-  const wanted = portGiven(port, context.env);
+  const wanted = requestedPort(port, context.env);
   const settings = await loadProject(context.flags, context.env, context.cwd);
   const { database, folder, config } = settings;
   const telemetry = await makeTelemetry(makeLogger(terminal, context.env));

@@ -8,7 +8,7 @@ import { loadProject, shownLocation } from "../project/settings.ts";
 import { exitCodes } from "../show/failure.ts";
 import { makeLogger } from "./log.ts";
 import { openPawl } from "./open-pawl.ts";
-import { portGiven, serveIfAsked, serveUnlessForbidden } from "./serve.ts";
+import { requestedPort, serveIfConfigured, serveUnlessForbidden } from "./serve.ts";
 import { untilStopped } from "./until-stopped.ts";
 
 /** Runs steps on a server until it is stopped; running steps may finish, the others are returned. */
@@ -18,7 +18,7 @@ export function runWorker(
 ): Promise<number> {
   return runOnServer(context, { command: "work", wait }, async (pawl, { database, config }) => {
     const worker = pawl.work(work);
-    const server = await serveIfAsked(pawl, config);
+    const server = await serveIfConfigured(pawl, config);
     context.terminal.print(`Worker ${worker.id} started on ${database}, concurrency ${work.concurrency}.`);
     if (server !== undefined) context.terminal.print(`Console and API: ${server.url}.`);
     return server;
@@ -36,7 +36,7 @@ export function runRelay(context: Context, { wait }: Waits): Promise<number> {
 
 /** Serves the console and the API of a server until it is stopped, and runs no steps. */
 export function runServer(context: Context, { port, wait }: { port?: string } & Waits): Promise<number> {
-  const wanted = portGiven(port, context.env);
+  const wanted = requestedPort(port, context.env);
   return runOnServer(context, { command: "serve", wait }, async (pawl, { database, config }) => {
     const server = await serveUnlessForbidden(pawl, config, wanted);
     if (server === undefined)

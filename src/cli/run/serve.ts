@@ -2,10 +2,13 @@ import type { HttpConfig, PawlConfig } from "../../api/open/config.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { HttpServer } from "../../http/serve.ts";
-import { given } from "../project/settings.ts";
+import { nonEmpty } from "../project/settings.ts";
 
 /** Serves HTTP if the config says so. The modules for it are loaded only then. */
-export async function serveIfAsked(pawl: Pawl, { http }: Pick<PawlConfig, "http">): Promise<HttpServer | undefined> {
+export async function serveIfConfigured(
+  pawl: Pawl,
+  { http }: Pick<PawlConfig, "http">,
+): Promise<HttpServer | undefined> {
   if (http === undefined || http === false) return undefined;
   const { serveHttp } = await import("../../http/serve.ts");
   return serveHttp(pawl, http);
@@ -34,8 +37,8 @@ export async function serveUnlessForbidden(
 }
 
 /** The port of a flag or `PAWL_PORT`; an invalid one is refused before anything is opened. */
-export function portGiven(flag: string | undefined, env: NodeJS.ProcessEnv): number | undefined {
-  const text = flag ?? given(env.PAWL_PORT);
+export function requestedPort(flag: string | undefined, env: NodeJS.ProcessEnv): number | undefined {
+  const text = flag ?? nonEmpty(env.PAWL_PORT);
   return text === undefined ? undefined : portOf(text);
 }
 

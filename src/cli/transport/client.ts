@@ -9,7 +9,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 /** Calls an operation of the API by its name, or by its name and `ByKey`, whichever has a path for these arguments. */
 export type Call = <Name extends RouteName>(name: Name, args: Arguments) => Promise<AnswerOf<Name>>;
 
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: string;
   /** With the query. */
   readonly path: string;
@@ -22,7 +22,7 @@ export interface Outgoing {
 export interface Carrier {
   /** Such as its URL, for messages. */
   readonly place: string;
-  send(request: Outgoing): Promise<Response>;
+  send(request: OutgoingRequest): Promise<Response>;
 }
 
 export function callOver(carrier: Carrier): Call {

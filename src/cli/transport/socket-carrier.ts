@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { dirname } from "node:path";
 import { PawlError } from "../../base/errors.ts";
-import type { Carrier, Outgoing } from "./client.ts";
+import type { Carrier, OutgoingRequest } from "./client.ts";
 
 /** A process that is silent for this long hangs. */
 const answeredWithinMs = 60_000;
@@ -46,7 +46,7 @@ function isListening(path: string): Promise<boolean> {
 }
 
 /** One request on a connection of its own: a connection that is kept may be closed just when it is used again. */
-async function exchange(socketPath: string, { method, path, body, isPatient }: Outgoing): Promise<Response> {
+async function exchange(socketPath: string, { method, path, body, isPatient }: OutgoingRequest): Promise<Response> {
   const headers = { "content-type": "application/json" };
   const sent = request({ socketPath, method, path, headers, agent: false });
   const timer = isPatient ? undefined : setTimeout(() => sent.destroy(), answeredWithinMs);

@@ -1,8 +1,8 @@
 import { durationMs } from "../../base/duration.ts";
 import type { Effect } from "../../definition/language/step.ts";
-import type { Family } from "../crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "../crowd-lifecycles.ts";
 import type { JobData } from "../data.ts";
-import { tellFinished } from "../hooks.ts";
+import { runFinishedHook } from "../hooks.ts";
 
 /** How long a posting with rejections is kept: as long as Mechanical Turk lets a requester override them. */
 export const retentionWithRejections = "30d";
@@ -11,10 +11,10 @@ export const retentionWithRejections = "30d";
  * Calls the crowd's hook of a finished job. Only after it has succeeded is the deletion of the postings scheduled:
  * until then, the hook may read them, and a rejection can be overridden.
  */
-export function concludeJob(family: Family) {
+export function concludeJob(family: CrowdLifecycles) {
   return async (work: Effect<JobData>): Promise<void> => {
     const { crowd, disposal } = family;
-    await tellFinished(crowd, work);
+    await runFinishedHook(crowd, work);
     const { remotes, rejected } = work.data;
     if (remotes.length === 0) return;
     const afterMs = durationMs(crowd.disposeAfter ?? (rejected > 0 ? retentionWithRejections : "1d"), "disposeAfter");

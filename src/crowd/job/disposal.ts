@@ -1,11 +1,11 @@
 import type { Step } from "../../definition/language/step.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { listOf, number, recordSchema, text } from "../../definition/schema/record-schema.ts";
-import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
+import { breakerName, type CrowdLifecycles, marketRetry } from "../crowd-lifecycles.ts";
 import type { DisposalData } from "../data.ts";
 
 /** Deletes the postings of a job at the marketplace: some time after the job's end, or by a call. */
-export function disposalOf(family: Family) {
+export function disposalOf(family: CrowdLifecycles) {
   return lifecycle(`pawl_disposal_${family.crowd.name}`, {
     data: recordSchema<DisposalData>({ crowd: text, remotes: listOf(text), afterMs: number }),
     initial: "kept",

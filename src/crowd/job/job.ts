@@ -1,12 +1,12 @@
 import { durationMs } from "../../base/duration.ts";
 import { lifecycle } from "../../definition/lifecycle.ts";
 import { json, listOf, number, orNull, recordSchema, text, whole } from "../../definition/schema/record-schema.ts";
-import { breakerName, type Family, marketRetry } from "../crowd-lifecycles.ts";
+import { breakerName, type CrowdLifecycles, marketRetry } from "../crowd-lifecycles.ts";
 import { type Ended, type JobData, jobData, type Wanted } from "../data.ts";
-import { closeDiscarded, closeThere } from "../marketplace-calls/close.ts";
-import { extendThere } from "../marketplace-calls/extend.ts";
-import { publishThere } from "../marketplace-calls/publish.ts";
-import { lookThere } from "../marketplace-calls/sync-job.ts";
+import { closeDiscardedJob, closeJob } from "../marketplace-calls/close.ts";
+import { extendJob } from "../marketplace-calls/extend.ts";
+import { publishJob } from "../marketplace-calls/publish.ts";
+import { syncJob } from "../marketplace-calls/sync-job.ts";
 import { jobName } from "../names.ts";
 import { concludeJob } from "./conclude-job.ts";
 
@@ -24,7 +24,7 @@ const ended = recordSchema<Ended>({
  * notification of a submission, a decision about one, or a timeout. Events during a sync cause another one. So all
  * changes go through one flow, one at a time.
  */
-export function jobOf(family: Family) {
+export function jobOf(family: CrowdLifecycles) {
   const there = { uses: breakerName(family), retry: marketRetry };
   const ending = {
     set: ({ payload }: { payload: Ended }) => ({ ...payload }),
@@ -52,10 +52,10 @@ export function jobOf(family: Family) {
     },
     initial: "publishing",
     recovery: { maxFailures: 3, after: "10m" },
-    on: { discard: { after: closeDiscarded(family) } },
+    on: { discard: { after: closeDiscardedJob(family) } },
     states: {
       publishing: {
-        run: publishThere(family),
+        run: publishJob(family),
         ...there,
         on: {
           published: [{ to: "closing", guard: ({ data }) => data.closing || "it is needed" }, ...wentOn],
@@ -69,7 +69,7 @@ export function jobOf(family: Family) {
         recoverWith: "sweep",
       },
       looking: {
-        run: lookThere(family),
+        run: syncJob(family),
         ...there,
         on: {
           wait: wentOn,
@@ -81,9 +81,9 @@ export function jobOf(family: Family) {
           ...heard,
         },
       },
-      extending: { run: extendThere(family), ...there, on: { extended: wentOn, close, ...heard } },
+      extending: { run: extendJob(family), ...there, on: { extended: wentOn, close, ...heard } },
       closing: {
-        run: closeThere(family),
+        run: closeJob(family),
         ...there,
         on: { closed_there: { to: "looking", set: afresh }, close: stays, ...heard },
       },
@@ -97,7 +97,7 @@ export function jobOf(family: Family) {
 }
 
 /** Time counts from the sync that found the job overdue, by the database's clock, so it is the same in all attempts. */
-function aimOf({ crowd }: Family, { places }: Wanted, now: string): JobData["aim"] {
+function aimOf({ crowd }: CrowdLifecycles, { places }: Wanted, now: string): JobData["aim"] {
   if (places !== null) return { places, until: null };
   return { places: null, until: new Date(Date.parse(now) + durationMs(crowd.lifetime, "lifetime")).toISOString() };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { progressOf, type Standing } from "./progress.ts";
+import { type JobCounts, nextActionOf } from "./progress.ts";
 
-const fresh: Standing = {
+const fresh: JobCounts = {
   wanted: 3,
   approved: 0,
   rejected: 0,
@@ -18,7 +18,7 @@ const fresh: Standing = {
 };
 
 describe("what becomes of a crowd job", () => {
-  test.each<[string, Partial<Standing>, object]>([
+  test.each<[string, Partial<JobCounts>, object]>([
     ["waits while nobody has submitted", {}, { kind: "wait" }],
     ["waits for what is missing", { submitted: 2, approved: 2 }, { kind: "wait" }],
     ["waits for what is undecided", { submitted: 3, approved: 2, undecided: 1, settled: true }, { kind: "wait" }],
@@ -84,6 +84,6 @@ describe("what becomes of a crowd job", () => {
     ["and ends when the last who had begun is decided", { closing: true, settled: true }, { kind: "close" }],
     ["but not before", { closing: true, settled: true, undecided: 1 }, { kind: "wait" }],
   ])("%s", (_, standing, progress) => {
-    expect(progressOf({ ...fresh, ...standing })).toEqual(progress);
+    expect(nextActionOf({ ...fresh, ...standing })).toEqual(progress);
   });
 });

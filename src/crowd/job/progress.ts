@@ -1,5 +1,5 @@
 /** The counts of a crowd job: submissions, decisions, and what can still come in. */
-export interface Standing {
+export interface JobCounts {
   /** The number of approved submissions requested. */
   readonly wanted: number;
   readonly approved: number;
@@ -26,7 +26,7 @@ export interface Standing {
 }
 
 /** What to do next. */
-export type Progress =
+export type NextAction =
   | { readonly kind: "wait" }
   | { readonly kind: "widen"; readonly places: number }
   | { readonly kind: "prolong" }
@@ -38,7 +38,7 @@ export type Progress =
  * Decides how a crowd job continues: many rejections require more places, an expired posting with open places is
  * extended, and when everything is submitted and decided the job is finished. Pure: equal counts give equal progress.
  */
-export function progressOf(standing: Standing): Progress {
+export function nextActionOf(standing: JobCounts): NextAction {
   const { wanted, approved, rejected, refused, undecided, places, submitted, settled } = standing;
   const atRest = settled && undecided === 0;
   if (standing.closing) return atRest ? { kind: "close" } : { kind: "wait" };

@@ -1,7 +1,7 @@
 import type { Json } from "../../base/json.ts";
 import type { Go, Step } from "../../definition/language/step.ts";
 import { fitsSchema } from "../../people/labels/check-label.ts";
-import type { Family } from "../crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "../crowd-lifecycles.ts";
 import type { SubmissionData, Verdict } from "../data.ts";
 
 type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
@@ -10,7 +10,7 @@ type Outcomes<Wanted extends Verdict> = Record<Wanted | "overruled", undefined>;
  * Sends the decision to the marketplace and adopts the one that is in force there: an earlier decision wins, and the
  * difference is recorded. The job receives the outcome and syncs.
  */
-export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wanted) {
+export function decideSubmission<Wanted extends Verdict>(family: CrowdLifecycles, verdict: Wanted) {
   return async (step: Step<SubmissionData, Outcomes<Wanted>>): Promise<Go<Wanted | "overruled", undefined>> => {
     const { submission, there, retried } = step.data;
     const feedback = step.data.feedback ?? (verdict === "rejected" ? "It was rejected." : null);
@@ -26,6 +26,6 @@ export function decideThere<Wanted extends Verdict>(family: Family, verdict: Wan
 }
 
 /** A submission whose check failed has no label yet. An approved one gets a label if it matches its schema. */
-async function labelOf({ crowd }: Family, { label, answer }: SubmissionData): Promise<Json | null> {
+async function labelOf({ crowd }: CrowdLifecycles, { label, answer }: SubmissionData): Promise<Json | null> {
   return label ?? (await fitsSchema(crowd, answer)).label ?? null;
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Step } from "../../definition/language/step.ts";
-import type { Family } from "../crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "../crowd-lifecycles.ts";
 import type { JobData, Remote } from "../data.ts";
 import { CannotExtend, type Extension } from "../marketplace.ts";
 import { post } from "./publish.ts";
@@ -10,7 +10,7 @@ import { post } from "./publish.ts";
  * drift. If a posting can never have that many, another one is published, which excludes workers who have submitted
  * before.
  */
-export function extendThere(family: Family) {
+export function extendJob(family: CrowdLifecycles) {
   return async (step: Step<JobData, { extended: undefined }>) => {
     const { remotes, extensions, aim } = step.data;
     const { places, until } = aim!;
@@ -30,7 +30,7 @@ export function placesOf(remotes: readonly Remote[]): number {
 }
 
 async function extend(
-  family: Family,
+  family: CrowdLifecycles,
   step: Step<JobData, { extended: undefined }>,
   newest: Remote,
   extension: Extension,

@@ -1,12 +1,12 @@
 import { durationMs } from "../../base/duration.ts";
 import type { Json } from "../../base/json.ts";
 import type { Step } from "../../definition/language/step.ts";
-import type { Family } from "../crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "../crowd-lifecycles.ts";
 import type { JobData } from "../data.ts";
 import type { Posting, RemoteJob } from "../marketplace.ts";
 
 /** Publishes the job. Its token is the same over all attempts of the visit, so a reply that was lost costs nothing. */
-export function publishThere(family: Family) {
+export function publishJob(family: CrowdLifecycles) {
   return async (step: Step<JobData, { published: undefined }>) => {
     const { content } = step.data;
     const posted = await post(family, step, { content, places: family.crowd.submissions, excludes: [] });
@@ -17,7 +17,7 @@ export function publishThere(family: Family) {
 
 /** Publishes a posting for the job that the step belongs to. */
 export function post(
-  { crowd, marketplace }: Family,
+  { crowd, marketplace }: CrowdLifecycles,
   step: { readonly id: string; readonly idempotencyKey: string; readonly signal: AbortSignal },
   wanted: { readonly content: Json; readonly places: number; readonly excludes: readonly string[] },
 ): Promise<RemoteJob> {

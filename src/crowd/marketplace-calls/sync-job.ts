@@ -2,15 +2,15 @@ import { broken } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
 import type { Child, Step } from "../../definition/language/step.ts";
 import { conclude } from "../../people/review/conclude.ts";
-import type { Family, Submission } from "../crowd-lifecycles.ts";
+import type { CrowdLifecycles, Submission } from "../crowd-lifecycles.ts";
 import type { Ended, JobData, Remote, SubmissionData, Wanted } from "../data.ts";
-import { type Progress, progressOf } from "../job/progress.ts";
+import { type NextAction, nextActionOf } from "../job/progress.ts";
 import type { RemoteJob, RemoteSubmission } from "../marketplace.ts";
 import { rejectedStates } from "../results.ts";
 import { placesOf } from "./extend.ts";
 
 type Outcomes = { wait: undefined; extend: Wanted; finish: Ended; fall_short: Ended; closed: Ended };
-type LookStep = Step<JobData, Outcomes>;
+type SyncStep = Step<JobData, Outcomes>;
 type Known = ReadonlyMap<string, Child<Submission>>;
 
 /** The most that an ended job carries of its labels; they all stay with its submissions. */
@@ -20,25 +20,25 @@ const mostText = 512 * 1024;
  * Syncs a job with the marketplace: starts an instance for each new submission, whatever its state there, sends
  * decisions to existing ones, and decides how the job continues. Repeating it starts no submission twice.
  */
-export function lookThere(family: Family) {
-  return async (step: LookStep) => {
-    const { remotes, submissions } = await ask(family, step);
+export function syncJob(family: CrowdLifecycles) {
+  return async (step: SyncStep) => {
+    const { remotes, submissions } = await readJob(family, step);
     const children = await step.children(family.submission);
     const known: Known = new Map(children.map((child) => [child.key!, child]));
-    for (const one of submissions) takeIn(family, step, one, known.get(one.id));
+    for (const one of submissions) startOrUpdate(family, step, one, known.get(one.id));
     step.set({ remotes: remotes.map(({ id, places }) => ({ id, places })), ...countsOf(children) });
-    const progress = progressOf(standingOf(family, step, { remotes, submissions, children }));
+    const progress = nextActionOf(jobCountsOf(family, step, { remotes, submissions, children }));
     return outcomeOf(family, step, progress, children);
   };
 }
 
-interface Seen {
+interface JobRead {
   /** With all that is known of them, if they are still there. */
   readonly remotes: readonly (Remote & Partial<RemoteJob>)[];
   readonly submissions: readonly RemoteSubmission[];
 }
 
-async function ask({ marketplace }: Family, step: LookStep): Promise<Seen> {
+async function readJob({ marketplace }: CrowdLifecycles, step: SyncStep): Promise<JobRead> {
   const remotes: (Remote & Partial<RemoteJob>)[] = [];
   const submissions: RemoteSubmission[] = [];
   for (const remote of step.data.remotes) {
@@ -49,9 +49,9 @@ async function ask({ marketplace }: Family, step: LookStep): Promise<Seen> {
   return { remotes, submissions };
 }
 
-function takeIn(
-  { submission }: Family,
-  step: LookStep,
+function startOrUpdate(
+  { submission }: CrowdLifecycles,
+  step: SyncStep,
   one: RemoteSubmission,
   known: Child<Submission> | undefined,
 ): void {
@@ -75,10 +75,10 @@ function arrived(one: RemoteSubmission, crowd: string, content: Json): Submissio
   return { crowd, content, submission: id, job, worker, answer, submittedAt: one.submittedAt.toISOString(), ...fresh };
 }
 
-function standingOf(
-  { crowd, marketplace }: Family,
-  step: LookStep,
-  { remotes, submissions, children }: Seen & { readonly children: readonly Child<Submission>[] },
+function jobCountsOf(
+  { crowd, marketplace }: CrowdLifecycles,
+  step: SyncStep,
+  { remotes, submissions, children }: JobRead & { readonly children: readonly Child<Submission>[] },
 ) {
   const { approved, rejected } = countsOf(children);
   const refused = children.filter(isRefusedHere).length;
@@ -113,7 +113,12 @@ function isRefusedHere({ state, data }: Child<Submission>): boolean {
   return state === "approved" && data.conflict?.wanted === "rejected";
 }
 
-function outcomeOf(family: Family, step: LookStep, progress: Progress, children: readonly Child<Submission>[]) {
+function outcomeOf(
+  family: CrowdLifecycles,
+  step: SyncStep,
+  progress: NextAction,
+  children: readonly Child<Submission>[],
+) {
   switch (progress.kind) {
     case "wait":
       return step.go("wait");
@@ -130,11 +135,11 @@ function outcomeOf(family: Family, step: LookStep, progress: Progress, children:
       return ended.reason === null ? step.go("finish", ended) : step.go("fall_short", ended);
     }
     default:
-      throw broken(`A crowd job has no progress "${(progress as Progress).kind}".`);
+      throw broken(`A crowd job has no progress "${(progress as NextAction).kind}".`);
   }
 }
 
-function endedOf({ crowd }: Family, children: readonly Child<Submission>[], reason: string | null): Ended {
+function endedOf({ crowd }: CrowdLifecycles, children: readonly Child<Submission>[], reason: string | null): Ended {
   const approved = children.filter((child) => child.state === "approved" && !isRefusedHere(child));
   // A submission that a person approved although it does not match its schema is paid, and has no label.
   const labels = approved.map(({ data }) => data.label).filter((label) => label !== null);

@@ -3,12 +3,12 @@ import { cleanText } from "../../base/json.ts";
 import { RejectSubmission } from "../../base/step-errors.ts";
 import type { Step } from "../../definition/language/step.ts";
 import { fitsSchema, labelInvalid } from "../../people/labels/check-label.ts";
-import type { Family } from "../crowd-lifecycles.ts";
+import type { CrowdLifecycles } from "../crowd-lifecycles.ts";
 import type { SubmissionData } from "../data.ts";
 import { submissionWork } from "../hooks.ts";
 
-type Told = { readonly feedback: string | null };
-type Outcomes = { approve: Told; reject: Told; hold: undefined };
+type Feedback = { readonly feedback: string | null };
+type Outcomes = { approve: Feedback; reject: Feedback; hold: undefined };
 
 /** The maximum length of a message to a worker. */
 const longestFeedback = 1_000;
@@ -17,7 +17,7 @@ const longestFeedback = 1_000;
  * Validates a submission: first its schema, then the crowd's own check. A submission that does not match its schema
  * waits for a person to decide, since it may not be the worker's fault.
  */
-export function review({ crowd }: Family) {
+export function review({ crowd }: CrowdLifecycles) {
   return async (step: Step<SubmissionData, Outcomes>) => {
     const held = await fitsSchema(crowd, step.data.answer);
     if (held.faults !== undefined) throw labelInvalid(crowd, held.faults);

@@ -14,7 +14,7 @@ export interface LetterFilter {
 }
 
 /** Whether the dead letter `each` is open and matches. A part of the statements that list and decide letters. */
-export function isMeant(filter: LetterFilter): Part {
+export function matchesFilter(filter: LetterFilter): Part {
   return part`
     each.status = 'open'
     and (${filter.ids === null}::boolean or each.id = any((select ${textArray(filter.ids ?? [])}::text)::uuid[]))

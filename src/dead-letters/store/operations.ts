@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
-import { isMeant, type LetterFilter } from "./dead-letter-filter.ts";
+import { type LetterFilter, matchesFilter } from "./dead-letter-filter.ts";
 
 /** A decision about many dead letters. */
 export interface NewOperation extends Decider {
@@ -22,7 +22,7 @@ export async function insertOperation(
     with clock as materialized (select pawl.now() as now),
     meant as materialized (
       select each.id, each.kind, each.lifecycle from pawl.dead_letters as each
-      where ${isMeant(filter)}
+      where ${matchesFilter(filter)}
       order by each.id limit ${most}::int
     ),
     counted as materialized (select count(*)::int as letters from meant),

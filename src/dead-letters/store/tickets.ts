@@ -1,7 +1,7 @@
 import { type Executor, sql } from "../../store/port/db.ts";
 
 /** Assigns a ticket; false if it is resolved, or assigned to another person. */
-export async function markTaken(db: Executor, letterId: string, actor: string): Promise<boolean> {
+export async function markAssigned(db: Executor, letterId: string, actor: string): Promise<boolean> {
   const rows = await db.rows(sql`
     update pawl.tickets
     set status = 'taken', taken_by = ${actor}::text, taken_at = pawl.now()
@@ -25,14 +25,14 @@ export async function markResolved(
 }
 
 /** A ticket that a process is delivering. */
-export interface TicketToTell {
+export interface DueTicket {
   readonly id: string;
   readonly attempts: number;
 }
 
 /** Claims tickets to deliver, each for a while: a process that dies loses them then. */
-export function takeDueTickets(db: Executor, limit: number, heldMs: number): Promise<TicketToTell[]> {
-  return db.rows<TicketToTell>(sql`
+export function claimDueTickets(db: Executor, limit: number, heldMs: number): Promise<DueTicket[]> {
+  return db.rows<DueTicket>(sql`
     with clock as materialized (select pawl.now() as now),
     due as materialized (
       select each.letter_id from clock, pawl.tickets as each
@@ -46,9 +46,9 @@ export function takeDueTickets(db: Executor, limit: number, heldMs: number): Pro
 }
 
 /** Records the outcome of a delivery: null when it succeeded. */
-export async function markTicketTold(
+export async function markTicketDelivered(
   db: Executor,
-  { id, attempts }: TicketToTell,
+  { id, attempts }: DueTicket,
   retryAfterMs: number | null,
 ): Promise<void> {
   await db.rows(sql`

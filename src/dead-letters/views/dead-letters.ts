@@ -1,6 +1,6 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import { columns, type DeadLetterView } from "../../views/dead-letters.ts";
-import { isMeant, type LetterFilter } from "../store/dead-letter-filter.ts";
+import { type LetterFilter, matchesFilter } from "../store/dead-letter-filter.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
@@ -54,7 +54,7 @@ export function readLettersById(db: Executor, ids: readonly string[]): Promise<D
 }
 
 /** Open letters that match, oldest first, after the end of the last page. */
-export function readMeantLetters(
+export function readMatchingLetters(
   db: Executor,
   filter: LetterFilter,
   page: { afterId: string; limit: number },
@@ -63,7 +63,7 @@ export function readMeantLetters(
     select ${columns}
     from (
       select * from pawl.dead_letters as each
-      where ${isMeant(filter)} and each.id > ${page.afterId}::uuid
+      where ${matchesFilter(filter)} and each.id > ${page.afterId}::uuid
       order by each.id limit ${page.limit}::int
     ) as letter
     left join pawl.instances as instance on instance.id = letter.instance_id
@@ -93,7 +93,7 @@ export function readLetterGroups(db: Executor, filter: LetterFilter, limit: numb
       pawl.ms(min(each.created_at)) as first_ms, pawl.ms(max(each.created_at)) as last_ms,
       max(each.id::text) as newest
     from pawl.dead_letters as each
-    where ${isMeant(filter)}
+    where ${matchesFilter(filter)}
     group by each.fingerprint
     order by count(*) desc, each.fingerprint limit ${limit}::int`);
 }

@@ -87,7 +87,7 @@ export function decide(
   const known = checked.value === event.payload ? event : { ...event, payload: checked.value };
   const change = applyPatch({ data: instance.data, patch: null, cleared: null }, event.patch);
   const context = contextOf(instance, change.data, known, nowMs);
-  const ways = waysOf(lifecycle, instance, event, edges);
+  const ways = openEdges(lifecycle, instance, event, edges);
   if (ways.length === 0) return { kind: "refused", blockers: [noTarget(lifecycle, instance, event)] };
   const blockers: Blocker[] = [];
   for (const edge of ways) {
@@ -103,7 +103,7 @@ export function decide(
  * result takes the edge that it had where the instance failed, and a result that came early the edge that it has in the
  * state that accepts it.
  */
-export function waysOf(
+export function openEdges(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
   event: Pick<LifecycleEvent, "name" | "pastOwnFailEdge" | "accepts">,
@@ -158,13 +158,13 @@ export function decideRename(lifecycle: LifecycleModel, instance: InstanceModel,
 
 /** Whether an event can be sent with something. */
 export function takesPayload(lifecycle: LifecycleModel, event: string): boolean {
-  return lifecycle.events.has(event) || event === "fail" || isTold(lifecycle, event);
+  return lifecycle.events.has(event) || event === "fail" || isSentByPawl(lifecycle, event);
 }
 
 const tellers: Readonly<Record<string, StateModel["kind"]>> = { joined: "join", answered: "ask", unanswered: "ask" };
 
 /** The events of Pawl itself to a lifecycle that joins or asks: with the counts, or with the answer. */
-function isTold(lifecycle: LifecycleModel, event: string): boolean {
+function isSentByPawl(lifecycle: LifecycleModel, event: string): boolean {
   const kind = Object.hasOwn(tellers, event) ? tellers[event] : undefined;
   return kind !== undefined && [...lifecycle.states.values()].some((state) => state.kind === kind);
 }
@@ -234,7 +234,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
 export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
   if (event.name === "fail") return failurePayload(event);
   if (event.accepts !== undefined) return payloadOf(lifecycle, { ...event, name: event.accepts, accepts: undefined });
-  if (!lifecycle.events.has(event.name) && isTold(lifecycle, event.name)) return toldPayload(event);
+  if (!lifecycle.events.has(event.name) && isSentByPawl(lifecycle, event.name)) return payloadByPawl(event);
   return validate(lifecycle.events.get(event.name), event.payload, `The payload of \`${event.name}\``);
 }
 
@@ -255,7 +255,7 @@ function failurePayload(event: LifecycleEvent): Validated {
   return { value: { ...given, reason, error, type, attempts }, faults: undefined };
 }
 
-function toldPayload(event: LifecycleEvent): Validated {
+function payloadByPawl(event: LifecycleEvent): Validated {
   return event.name === "joined" ? joinedPayload(event) : answerPayload(event);
 }
 

@@ -1,5 +1,5 @@
 import { acceptLate, type LifecycleModel } from "../model.ts";
-import { type Blocker, decide, takesPayload, waysOf } from "./decide.ts";
+import { type Blocker, decide, openEdges, takesPayload } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
 import { planRecovery } from "./recover.ts";
 
@@ -21,7 +21,7 @@ export function permissions(
   return events.map((event): Permission => {
     const isRecover = event === "recover" && lifecycle.builtIns;
     if (!isRecover) {
-      const edges = waysOf(lifecycle, instance, { name: event }, lifecycle.edgesFrom(instance.state, event));
+      const edges = openEdges(lifecycle, instance, { name: event }, lifecycle.edgesFrom(instance.state, event));
       if (edges.some((edge) => edge.guard === undefined)) return { event, permitted: "yes" };
       if (edges.length > 0 && takesPayload(lifecycle, event)) return { event, permitted: "depends" };
     }

@@ -5,13 +5,13 @@ import type { Queue } from "../queue.ts";
 import type {
   EventNames,
   FailedEvents,
+  NothingReturned,
   Outcomes,
   Output,
   PayloadSeen,
   Schemas,
   Shared,
   SharedBy,
-  Silence,
   WithoutPayload,
 } from "./inferred.ts";
 import type { Effect, Returned, Step } from "./step.ts";
@@ -100,7 +100,7 @@ interface State<In extends Shared, Own, Label> {
   /** The state works: a worker runs this outside any transaction, and its result is an event. */
   readonly run?: (
     step: Step<In["data"], Outcomes<In, Own>["of"]>,
-  ) => Returned<Outcomes<In, Own>["of"], Silence<In, Own>>;
+  ) => Returned<Outcomes<In, Own>["of"], NothingReturned<In, Own>>;
   /** The events that lead out of it, or that it takes while it stays. */
   readonly on?: {
     readonly [Event in keyof Own]: Event extends Exclude<In["builtIn"], "fail">

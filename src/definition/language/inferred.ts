@@ -94,9 +94,9 @@ export interface Outcomes<In extends Shared, Own> {
 }
 
 /** `void` where a `run` may return nothing: its state has one event of its own, and that needs no payload. */
-export type Silence<In extends Shared, Own, Event = Exclude<keyof Own, "fail" | In["builtIn"]>> = [Event] extends [
-  never,
-]
+export type NothingReturned<In extends Shared, Own, Event = Exclude<keyof Own, "fail" | In["builtIn"]>> = [
+  Event,
+] extends [never]
   ? never
   : IsOne<Event> extends true
     ? [WithoutPayload<In, Event>] extends [never]

@@ -1,7 +1,7 @@
 import { acceptLate, discarded, type EdgeModel, failed, type LifecycleModel, type StateModel } from "../model.ts";
 import { checkGraph } from "./check-graph.ts";
 import { checkNames } from "./check-names.ts";
-import { Faults, shown } from "./fault.ts";
+import { Faults, quotedValue } from "./fault.ts";
 import { acceptsNothing } from "./read.ts";
 import { type Draft, readDefinition } from "./read-definition.ts";
 import type { EdgeDraft } from "./read-edges.ts";
@@ -13,7 +13,7 @@ export function buildLifecycle(name: unknown, definition: unknown, traits = { jo
   const draft = checkNames(readDefinition(name, definition, faults), faults);
   const model = assemble(draft, traits);
   checkGraph(model, faults);
-  faults.throwIfAny(`${traits.job ? "job" : "lifecycle"} ${shown(name)}`, traits.job ? jobPlace : undefined);
+  faults.throwIfAny(`${traits.job ? "job" : "lifecycle"} ${quotedValue(name)}`, traits.job ? jobPlace : undefined);
   return model;
 }
 

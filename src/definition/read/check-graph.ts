@@ -1,6 +1,6 @@
 import { acceptLate, type EdgeModel, type LifecycleModel, type StateModel } from "../model.ts";
 import { checkFailure, checkRecovery } from "./check-recovery.ts";
-import { type Faults, shown } from "./fault.ts";
+import { type Faults, quotedValue } from "./fault.ts";
 import { placeOf } from "./read-state.ts";
 
 /** Checks of the complete definition: whether every state is reachable, can end, and recovers from a failure. */
@@ -22,7 +22,7 @@ function checkReached(model: LifecycleModel, declared: readonly StateModel[], fa
   const reached = closure([model.initial], ways, "from", "to");
   for (const state of declared) {
     if (reached.has(state.name)) continue;
-    const problem = `Nothing leads here from ${shown(model.initial)}, where an instance starts.`;
+    const problem = `Nothing leads here from ${quotedValue(model.initial)}, where an instance starts.`;
     faults.add("state_unreachable", placeOf(state.name), problem, "Add an edge to it, or take the state out.");
   }
 }

@@ -1,6 +1,6 @@
 import { nearest } from "../../base/nearest.ts";
 import { acceptLate, builtInEvents, discarded, failed } from "../model.ts";
-import { type Faults, shown, suggest } from "./fault.ts";
+import { type Faults, quotedValue, suggest } from "./fault.ts";
 import { acceptsNothing } from "./read.ts";
 import { type Draft, isBuiltInEvent, isBuiltInState } from "./read-definition.ts";
 import type { EdgeDraft } from "./read-edges.ts";
@@ -31,7 +31,12 @@ function mendTargets(draft: Draft, faults: Faults): Draft {
   const mend = (edge: EdgeDraft): EdgeDraft => {
     if (edge.to === null || targets.has(edge.to)) return edge;
     const place = edge.isShort ? edge.place : `${edge.place}.to`;
-    faults.add("state_unknown", place, `There is no state ${shown(edge.to)}.`, suggest(edge.to, draft.states.keys()));
+    faults.add(
+      "state_unknown",
+      place,
+      `There is no state ${quotedValue(edge.to)}.`,
+      suggest(edge.to, draft.states.keys()),
+    );
     return { ...edge, to: nearest(edge.to, targets) ?? null };
   };
   const states = [...draft.states].map(([name, state]) => [name, { ...state, edges: state.edges.map(mend) }] as const);
@@ -43,10 +48,10 @@ function checkInitial(draft: Draft, faults: Faults): void {
   const state = draft.states.get(draft.initial);
   const others = [...draft.states.keys()].filter((name) => !isBuiltInState(name, draft));
   if (state === undefined) {
-    const problem = `There is no state ${shown(draft.initial)}.`;
+    const problem = `There is no state ${quotedValue(draft.initial)}.`;
     faults.add("initial_invalid", "initial", problem, suggest(draft.initial, others));
   } else if (state.kind === "end" || isBuiltInState(state.name, draft)) {
-    const problem = `An instance cannot start in ${shown(draft.initial)}, where it has ended or failed.`;
+    const problem = `An instance cannot start in ${quotedValue(draft.initial)}, where it has ended or failed.`;
     faults.add("initial_invalid", "initial", problem, suggest("", others));
   }
 }
@@ -91,7 +96,7 @@ function checkSent(state: StateDraft, draft: Draft, faults: Faults): void {
     if (hasEdge(state, send, draft)) checkPayload(send, place, draft, faults);
     else {
       const choices = [...eventsOf(state, draft), ...(draft.builtIns ? ["fail"] : [])];
-      const problem = `No event ${shown(send)} leads out of ${shown(state.name)}.`;
+      const problem = `No event ${quotedValue(send)} leads out of ${quotedValue(state.name)}.`;
       faults.add("event_unknown", place, problem, suggest(send, choices));
     }
   }
@@ -104,14 +109,14 @@ function checkPayload(event: string, place: string, draft: Draft, faults: Faults
   const schema = draft.events.get(event);
   if (schema === undefined ? !told.includes(event) : acceptsNothing(schema)) return;
   const remedy = "Name an event that needs no payload, or let its schema be optional.";
-  faults.add("payload_needed", place, `${shown(event)} needs a payload, and here there is none.`, remedy);
+  faults.add("payload_needed", place, `${quotedValue(event)} needs a payload, and here there is none.`, remedy);
 }
 
 function checkCheckpoint(state: StateDraft, draft: Draft, faults: Faults): void {
   if (state.checkpoint === undefined) return;
   const place = `${placeOf(state.name)}.checkpoint`;
   const target = draft.states.get(state.checkpoint);
-  const name = shown(state.checkpoint);
+  const name = quotedValue(state.checkpoint);
   const fit = (other: StateDraft) =>
     other.rank < state.rank &&
     other.kind !== "end" &&
@@ -124,7 +129,7 @@ function checkCheckpoint(state: StateDraft, draft: Draft, faults: Faults): void 
     faults.add("built_in_missing", place, "Without built-ins there is no recovery.", "Take it out.");
   } else if (target === undefined) add(`There is no state ${name}.`);
   else if (target.kind === "end" || isBuiltInState(target.name, draft)) add(`Nothing can resume from ${name}.`);
-  else if (target.rank >= state.rank) add(`${name} is not declared before ${shown(state.name)}.`);
+  else if (target.rank >= state.rank) add(`${name} is not declared before ${quotedValue(state.name)}.`);
   else if (target.checkpoint !== undefined) add(`${name} has a checkpoint itself, and a failure falls back only once.`);
 }
 
@@ -139,7 +144,7 @@ function checkRecoverWith(state: StateDraft, draft: Draft, faults: Faults): void
     checkPayload(state.recoverWith, place, draft, faults);
     checkMeaning(state, state.recoverWith, draft, faults);
   } else {
-    const problem = `Neither ${shown(state.name)} nor "failed" has an event ${shown(state.recoverWith)}.`;
+    const problem = `Neither ${quotedValue(state.name)} nor "failed" has an event ${quotedValue(state.recoverWith)}.`;
     faults.add("event_unknown", place, problem, suggest(state.recoverWith, known));
   }
 }
@@ -148,7 +153,7 @@ function checkRecoverWith(state: StateDraft, draft: Draft, faults: Faults): void
 function checkMeaning(state: StateDraft, event: string, draft: Draft, faults: Faults): void {
   const isOf = (one: StateDraft | undefined) => one?.edges.some((edge) => edge.event === event) === true;
   if (!isOf(state) || !isOf(draft.states.get(failed))) return;
-  const problem = `Both ${shown(state.name)} and "failed" have an event ${shown(event)}.`;
+  const problem = `Both ${quotedValue(state.name)} and "failed" have an event ${quotedValue(event)}.`;
   const place = `${placeOf(state.name)}.recoverWith`;
   faults.add("recovery_ambiguous", place, problem, "Give one of the two another name.");
 }
@@ -167,13 +172,13 @@ function checkRecovery(draft: Draft, faults: Faults): void {
     const known = eventsOf(draft.states.get(failed), draft);
     if (known.includes(fallback)) checkPayload(fallback, "recovery.fallback", draft, faults);
     else {
-      const problem = `No event ${shown(fallback)} leads out of "failed".`;
+      const problem = `No event ${quotedValue(fallback)} leads out of "failed".`;
       const remedy = known.length === 0 ? "Add it: `failed: { on: { … } }`." : suggest(fallback, known);
       faults.add("event_unknown", "recovery.fallback", problem, remedy);
     }
   }
   if (reset !== undefined && !draft.states.has(reset.before)) {
-    const problem = `There is no state ${shown(reset.before)}.`;
+    const problem = `There is no state ${quotedValue(reset.before)}.`;
     faults.add("state_unknown", "recovery.reset.before", problem, suggest(reset.before, draft.states.keys()));
   }
 }
@@ -193,7 +198,7 @@ function checkEvents(draft: Draft, faults: Faults): void {
       const problem = `"${event}" comes from Pawl, with a payload of its own.`;
       faults.add("built_in_changed", `events.${event}`, problem, "Take it out.");
     } else if (!used.has(event) && !isBuiltInEvent(event, draft)) {
-      const problem = `No state has an edge for ${shown(event)}.`;
+      const problem = `No state has an edge for ${quotedValue(event)}.`;
       faults.add("payload_unused", `events.${event}`, problem, suggest(event, used));
     }
   }
@@ -202,7 +207,7 @@ function checkEvents(draft: Draft, faults: Faults): void {
   if (used.has(onParentEnd) || isBuiltInEvent(onParentEnd, draft)) {
     checkPayload(onParentEnd, "onParentEnd", draft, faults);
   } else {
-    const problem = `There is no event ${shown(onParentEnd)}.`;
+    const problem = `There is no event ${quotedValue(onParentEnd)}.`;
     faults.add("event_unknown", "onParentEnd", problem, suggest(onParentEnd, used));
   }
 }
@@ -211,13 +216,13 @@ function checkRenamed(draft: Draft, faults: Faults): void {
   for (const [old, now] of Object.entries(draft.renamed)) {
     const place = `renamed.${old}`;
     if (draft.states.has(old) || isBuiltInState(old, draft)) {
-      const problem = `${shown(old)} is still a state.`;
+      const problem = `${quotedValue(old)} is still a state.`;
       faults.add("renamed_invalid", place, problem, "Take out the state or this line.");
     }
     const target = draft.states.get(now);
     if (target === undefined || isBuiltInState(now, draft)) {
       const states = [...draft.states.keys()].filter((name) => !isBuiltInState(name, draft));
-      faults.add("renamed_invalid", place, `There is no state ${shown(now)}.`, suggest(now, states));
+      faults.add("renamed_invalid", place, `There is no state ${quotedValue(now)}.`, suggest(now, states));
     }
   }
 }

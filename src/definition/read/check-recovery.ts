@@ -1,5 +1,5 @@
 import { builtInEvents, failed, type LifecycleModel, type StateModel } from "../model.ts";
-import { type Faults, list, shown } from "./fault.ts";
+import { type Faults, list, quotedValue } from "./fault.ts";
 import { acceptsNothing } from "./read.ts";
 import { placeOf } from "./read-state.ts";
 
@@ -19,7 +19,7 @@ export function checkFailure(state: StateModel, model: LifecycleModel, faults: F
   if (target.kind !== "wait" || target.recoverWith !== undefined) return;
   if (target === state && !recovery.onlyPermitted) return; // It waits again.
   const events = recovery.onlyPermitted ? silentEvents(target, model) : { all: [], certain: [] };
-  const whose = target === state ? "it" : `its checkpoint ${shown(target.name)}`;
+  const whose = target === state ? "it" : `its checkpoint ${quotedValue(target.name)}`;
   if (events.certain.length > 1) {
     const problem = `After a failure here a recovery could not choose: ${whose} takes ${list(events.certain)} alike.`;
     const remedy = "Give it `recoverWith`, or the recovery a `fallback`.";
@@ -38,7 +38,7 @@ export function checkRecovery(model: LifecycleModel, declared: readonly StateMod
   for (const state of declared) checkWords(state, model, declared, faults);
   const { reset } = model.recovery ?? {};
   if (reset === undefined || model.states.get(reset.before)?.rank !== 0) return;
-  const problem = `No state is declared before ${shown(reset.before)}, so it can never run.`;
+  const problem = `No state is declared before ${quotedValue(reset.before)}, so it can never run.`;
   faults.add("recovery_unreachable", "recovery.reset.before", problem, "Name a later state, or take the reset out.");
 }
 
@@ -80,7 +80,7 @@ function checkWords(state: StateModel, model: LifecycleModel, declared: readonly
   if (!isTarget) {
     const problem = "No recovery resumes here, so it is never sent.";
     const remedy =
-      state.checkpoint === undefined ? "Take it out." : `Give it to ${shown(state.checkpoint)}, its checkpoint.`;
+      state.checkpoint === undefined ? "Take it out." : `Give it to ${quotedValue(state.checkpoint)}, its checkpoint.`;
     faults.add("recovery_unreachable", `${place}.recoverWith`, problem, remedy);
   }
 }

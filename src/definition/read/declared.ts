@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import type { AnyCrowd } from "../crowd.ts";
-import type { Asked } from "../decide/question.ts";
+import type { AskedQuestion } from "../decide/question.ts";
 import type { LifecycleModel } from "../model.ts";
 import type { AnyQueue } from "../queue.ts";
 
@@ -18,7 +18,7 @@ export function declared<Kind extends keyof Kinds>(
   const known = new Map(listed.map((one) => [one.name, one]));
   for (const lifecycle of lifecycles) {
     for (const state of lifecycle.states.values()) {
-      const asked = (state.kind === "ask" ? (state.ask as Asked)[kind] : undefined) as Kinds[Kind] | undefined;
+      const asked = (state.kind === "ask" ? (state.ask as AskedQuestion)[kind] : undefined) as Kinds[Kind] | undefined;
       if (asked === undefined) continue;
       if ((known.get(asked.name) ?? asked) !== asked) {
         throw new PawlError(

@@ -72,7 +72,7 @@ const place = globalThis as { [gathering]?: Error[] };
  * Runs `work`, which imports definitions, and returns the invalid ones: none of them throws, so that the caller gets
  * all faults of a file and not just the first.
  */
-export async function gatherBroken(work: () => Promise<unknown>): Promise<readonly Error[]> {
+export async function collectInvalid(work: () => Promise<unknown>): Promise<readonly Error[]> {
   const broken: Error[] = [];
   place[gathering] = broken;
   try {
@@ -89,18 +89,18 @@ export async function gatherBroken(work: () => Promise<unknown>): Promise<readon
 export function suggest(name: string, names: Iterable<string>): string {
   const all = [...names];
   const close = nearest(name, all);
-  if (close !== undefined) return `Did you mean ${shown(close)}?`;
+  if (close !== undefined) return `Did you mean ${quotedValue(close)}?`;
   return all.length === 0 ? "There is none to choose from." : `Choose one of ${list(all)}.`;
 }
 
 export function list(names: readonly string[]): string {
   const most = 12;
-  const head = names.slice(0, most).map(shown).join(", ");
+  const head = names.slice(0, most).map(quotedValue).join(", ");
   return names.length > most ? `${head} and ${names.length - most} more` : head;
 }
 
 /** Anything an author may have written, in a few characters. */
-export function shown(value: unknown): string {
+export function quotedValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint" || typeof value === "symbol" || value === undefined) return String(value);
   const text = jsonOf(value) ?? "an object";

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { durationMs } from "../../base/duration.ts";
 import { builtInEvents, discarded, failed, type LifecycleModel, type RecoveryModel } from "../model.ts";
-import { type Faults, shown } from "./fault.ts";
+import { type Faults, quotedValue } from "./fault.ts";
 import {
   type Fields,
   outerNamePattern,
@@ -98,7 +98,7 @@ function readVersion(value: unknown, faults: Faults): number {
   faults.add(
     "version_invalid",
     "version",
-    `It is ${shown(value)}.`,
+    `It is ${quotedValue(value)}.`,
     "Write a whole number from 1 on, higher than before.",
   );
   return 1;
@@ -106,7 +106,7 @@ function readVersion(value: unknown, faults: Faults): number {
 
 function readInitial(value: unknown, faults: Faults): string {
   if (typeof value === "string") return value;
-  const problem = value === undefined ? "It is missing." : `It is ${shown(value)}.`;
+  const problem = value === undefined ? "It is missing." : `It is ${quotedValue(value)}.`;
   faults.add("initial_invalid", "initial", problem, "Write the name of the state in which an instance starts.");
   return "";
 }
@@ -217,7 +217,12 @@ function readRenamed(value: unknown, faults: Faults): Record<string, string> {
     if (readName(old, `renamed.${old}`, faults) === undefined) continue;
     if (typeof now === "string") renamed[old] = now;
     else
-      faults.add("renamed_invalid", `renamed.${old}`, `It is ${shown(now)}.`, "Write the state that it is called now.");
+      faults.add(
+        "renamed_invalid",
+        `renamed.${old}`,
+        `It is ${quotedValue(now)}.`,
+        "Write the state that it is called now.",
+      );
   }
   return renamed;
 }

@@ -1,5 +1,5 @@
 import type { EdgeModel } from "../model.ts";
-import { type Faults, shown } from "./fault.ts";
+import { type Faults, quotedValue } from "./fault.ts";
 import { type Fields, readBoolean, readFields, readFunction, readName, readObject } from "./read.ts";
 
 /** An edge as written, with its place but without its state. */
@@ -43,12 +43,12 @@ function readEdge(event: string, written: unknown, place: string, faults: Faults
   }
   if (typeof written !== "object" || written === null || Array.isArray(written)) {
     const remedy = "Write the name of a state, or an edge such as { to, guard, set, before, after }.";
-    faults.add("shape_invalid", place, `It is ${shown(written)}.`, remedy);
+    faults.add("shape_invalid", place, `It is ${quotedValue(written)}.`, remedy);
     return [];
   }
   const fields = readFields(written, edgeKeys, place, faults) ?? {};
   if (fields.to !== undefined && typeof fields.to !== "string") {
-    faults.add("shape_invalid", `${place}.to`, `It is ${shown(fields.to)}.`, "Write the name of a state.");
+    faults.add("shape_invalid", `${place}.to`, `It is ${quotedValue(fields.to)}.`, "Write the name of a state.");
   }
   const to = typeof fields.to === "string" ? fields.to : null;
   return [{ event, to, place, isShort: false, ...readHooks(fields, place, faults) }];
@@ -63,7 +63,7 @@ export function readBuiltInHooks(
 ): EdgeDraft | undefined {
   const remedy = `Give "${event}" hooks only, such as { after }; where it leads is built in.`;
   if (typeof written !== "object" || written === null || Array.isArray(written)) {
-    faults.add("built_in_changed", place, `It is ${shown(written)}.`, remedy);
+    faults.add("built_in_changed", place, `It is ${quotedValue(written)}.`, remedy);
     return undefined;
   }
   if ("to" in written) {

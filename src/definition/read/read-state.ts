@@ -1,5 +1,5 @@
 import type { StateKind, StateModel } from "../model.ts";
-import { type Faults, list, shown } from "./fault.ts";
+import { type Faults, list, quotedValue } from "./fault.ts";
 import {
   type Fields,
   readBoolean,
@@ -99,7 +99,12 @@ function readAsk(value: unknown, place: string, faults: Faults): unknown {
   for (const key of asked) {
     const given = fields[key];
     if (typeof given === "object" && given !== null && (given as { kind?: unknown }).kind === key) continue;
-    faults.add("shape_invalid", `${place}.${key}`, `It is ${shown(given)}.`, `Give the value that ${key}() made.`);
+    faults.add(
+      "shape_invalid",
+      `${place}.${key}`,
+      `It is ${quotedValue(given)}.`,
+      `Give the value that ${key}() made.`,
+    );
   }
   requireKeys(fields, ["sample"], "Write a function of the data that gives what people are shown.", place, faults);
   readFunction(fields.sample, `${place}.sample`, faults);

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, parseDuration } from "../../base/duration.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { RetryModel, RetryRule, Timing } from "../model.ts";
-import { type Faults, list, shown } from "./fault.ts";
+import { type Faults, list, quotedValue } from "./fault.ts";
 
 /**
  * Reads one part of a definition without assumptions about its type: an author may write plain JavaScript, and any
@@ -28,15 +28,21 @@ export function readFields(
   for (const key of fields === undefined ? [] : Object.keys(fields)) {
     if (allowed.includes(key)) continue;
     const close = nearest(key, allowed);
-    const remedy = close === undefined ? `Take it out; known are ${list(allowed)}.` : `Did you mean ${shown(close)}?`;
-    faults.add("key_unknown", place === whole ? key : `${place}.${key}`, `There is no key ${shown(key)} here.`, remedy);
+    const remedy =
+      close === undefined ? `Take it out; known are ${list(allowed)}.` : `Did you mean ${quotedValue(close)}?`;
+    faults.add(
+      "key_unknown",
+      place === whole ? key : `${place}.${key}`,
+      `There is no key ${quotedValue(key)} here.`,
+      remedy,
+    );
   }
   return fields;
 }
 
 export function readObject(value: unknown, place: string, faults: Faults): Fields | undefined {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
-  faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write an object.");
+  faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, "Write an object.");
   return undefined;
 }
 
@@ -57,13 +63,13 @@ export function readName(value: unknown, place: string, faults: Faults, pattern 
   if (typeof value === "string" && pattern.test(value) && value.length <= longestName) return value;
   const signs = pattern === namePattern ? "letters, digits and _" : "letters, digits, _ and -";
   const remedy = `Write a name of small ${signs} that begins with a letter, of at most ${longestName} characters.`;
-  faults.add("name_invalid", place, `${shown(value)} is not a name.`, remedy);
+  faults.add("name_invalid", place, `${quotedValue(value)} is not a name.`, remedy);
   return undefined;
 }
 
 export function readText(value: unknown, place: string, faults: Faults): string | undefined {
   if (value === undefined || (typeof value === "string" && value.length > 0)) return value;
-  faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write a text.");
+  faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, "Write a text.");
   return undefined;
 }
 
@@ -71,14 +77,14 @@ export function readText(value: unknown, place: string, faults: Faults): string 
 export function readFunction(value: unknown, place: string, faults: Faults): ((given: any) => any) | undefined {
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   if (value === undefined || typeof value === "function") return value as ((given: any) => any) | undefined;
-  faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write a function.");
+  faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, "Write a function.");
   return undefined;
 }
 
 export function readBoolean(value: unknown, otherwise: boolean, place: string, faults: Faults): boolean {
   if (value === undefined) return otherwise;
   if (typeof value === "boolean") return value;
-  faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write true or false.");
+  faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, "Write true or false.");
   return otherwise;
 }
 
@@ -92,7 +98,7 @@ export function readOneOf<const Choice extends string, Otherwise>(
   if (value === undefined) return otherwise;
   const chosen = choices.find((choice) => choice === value);
   if (chosen !== undefined) return chosen;
-  faults.add("shape_invalid", place, `It is ${shown(value)}.`, `Choose one of ${list(choices)}.`);
+  faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, `Choose one of ${list(choices)}.`);
   return otherwise;
 }
 
@@ -107,7 +113,7 @@ export function readInteger<Otherwise>(
   if (value === undefined) return otherwise;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   const remedy = `Write a whole number from ${least} to ${most}.`;
-  faults.add("number_invalid", place, `${shown(value)} is out of range.`, remedy);
+  faults.add("number_invalid", place, `${quotedValue(value)} is out of range.`, remedy);
   return otherwise;
 }
 
@@ -122,7 +128,7 @@ export function readDuration<Otherwise>(
   const ms = typeof value === "string" || typeof value === "number" ? parseDuration(value) : 0;
   if (typeof ms === "number" && ms > 0) return value as Duration;
   const remedy = 'Write one such as "90s", "10m", "2h", "60d" or milliseconds.';
-  faults.add("duration_invalid", place, `${shown(value)} is not a length of time.`, remedy);
+  faults.add("duration_invalid", place, `${quotedValue(value)} is not a length of time.`, remedy);
   return otherwise;
 }
 
@@ -142,7 +148,7 @@ export function readTiming(value: unknown, place: string, faults: Faults): Timin
 export function readSchema(value: unknown, place: string, faults: Faults): StandardSchemaV1 | undefined {
   if (value === undefined || isSchema(value)) return value;
   const remedy = "Give a schema of zod, valibot, arktype or any other library that follows Standard Schema.";
-  faults.add("schema_invalid", place, `${shown(value)} is not a schema.`, remedy);
+  faults.add("schema_invalid", place, `${quotedValue(value)} is not a schema.`, remedy);
   return undefined;
 }
 
@@ -171,7 +177,7 @@ const ratePattern = /^([1-9]\d{0,6})\/(s|m|h|d)$/;
 export function readRate(value: unknown, place: string, faults: Faults): string | undefined {
   if (value === undefined || (typeof value === "string" && ratePattern.test(value))) return value;
   const remedy = 'Write how many in a second, minute, hour or day, such as "100/m".';
-  faults.add("number_invalid", place, `${shown(value)} is not a rate.`, remedy);
+  faults.add("number_invalid", place, `${quotedValue(value)} is not a rate.`, remedy);
   return undefined;
 }
 
@@ -190,7 +196,7 @@ export function readRetry(value: unknown, place: string, faults: Faults): RetryM
 function readRetryRules(value: unknown, place: string, faults: Faults): RetryRule[] | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) {
-    faults.add("shape_invalid", place, `It is ${shown(value)}.`, "Write a list of { when, maxAttempts }.");
+    faults.add("shape_invalid", place, `It is ${quotedValue(value)}.`, "Write a list of { when, maxAttempts }.");
     return undefined;
   }
   return value.flatMap((one: unknown, index) => {
@@ -201,7 +207,7 @@ function readRetryRules(value: unknown, place: string, faults: Faults): RetryRul
     const names = typeof when === "string" || (Array.isArray(when) && when.every((name) => typeof name === "string"));
     if (!names && typeof when !== "function") {
       const remedy = "Write the name of an error, a list of names, or a function of the error.";
-      faults.add("shape_invalid", `${at}.when`, `It is ${shown(when)}.`, remedy);
+      faults.add("shape_invalid", `${at}.when`, `It is ${quotedValue(when)}.`, remedy);
       return [];
     }
     return {

@@ -1,6 +1,6 @@
 import { type Duration, durationMs, formatDuration, parseDuration } from "../../base/duration.ts";
 import type { AnyLifecycle, StartDataOf } from "../language/public-types.ts";
-import { Faults, shown } from "../read/fault.ts";
+import { Faults, quotedValue } from "../read/fault.ts";
 import {
   type Fields,
   outerNamePattern,
@@ -111,7 +111,7 @@ export function schedule<L extends AnyLifecycle>(name: string, definition: Sched
     key: readFunction(fields.key, "key", faults) ?? ((tick) => `${tick.schedule}@${tick.at}`),
     missed: readOneOf(fields.missed, ["skip", "once", "all"], "once", "missed", faults),
   };
-  faults.throwIfAny(`schedule ${shown(name)}`);
+  faults.throwIfAny(`schedule ${quotedValue(name)}`);
   return made;
 }
 
@@ -127,13 +127,13 @@ function readWhen(fields: Fields, faults: Faults): Pick<Schedule, "cron" | "ever
   if (cron === undefined) {
     const everyMs = durationMs(readDuration(every, shortestMs, "every", faults), "every");
     if (everyMs < shortestMs)
-      faults.add("duration_invalid", "every", `${shown(every)} is too often.`, "Write 1s or more.");
+      faults.add("duration_invalid", "every", `${quotedValue(every)} is too often.`, "Write 1s or more.");
     if (fields.timezone !== undefined) {
       faults.add("key_idle", "timezone", "Only a cron expression has a time zone.", "Take it out.");
     }
     return { cron: undefined, everyMs };
   }
-  const parsed = typeof cron === "string" ? parseCron(cron) : `It is ${shown(cron)}.`;
+  const parsed = typeof cron === "string" ? parseCron(cron) : `It is ${quotedValue(cron)}.`;
   if (typeof parsed !== "string") return { cron: parsed, everyMs: undefined };
   faults.add("shape_invalid", "cron", parsed, 'Write five fields, such as "30 3 * * *".');
   return { cron: undefined, everyMs: undefined };
@@ -143,7 +143,7 @@ function readTimezone(value: unknown, faults: Faults): string {
   if (value === undefined) return "UTC";
   if (typeof value === "string" && isTimezone(value)) return value;
   const remedy = 'Write a name of the IANA list, such as "Europe/Berlin" or "UTC".';
-  faults.add("shape_invalid", "timezone", `${shown(value)} is not a time zone.`, remedy);
+  faults.add("shape_invalid", "timezone", `${quotedValue(value)} is not a time zone.`, remedy);
   return "UTC";
 }
 
@@ -159,6 +159,11 @@ function isTimezone(name: string): boolean {
 
 function readStart(value: unknown, faults: Faults): unknown {
   if (typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "lifecycle") return value;
-  faults.add("shape_invalid", "start", `It is ${shown(value)}.`, "Give the value that lifecycle() or job() made.");
+  faults.add(
+    "shape_invalid",
+    "start",
+    `It is ${quotedValue(value)}.`,
+    "Give the value that lifecycle() or job() made.",
+  );
   return undefined;
 }

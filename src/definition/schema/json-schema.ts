@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { nearest } from "../../base/nearest.ts";
-import { type Faults, shown } from "../read/fault.ts";
+import { type Faults, quotedValue } from "../read/fault.ts";
 import { inPlace, many, named, pattern, single, values } from "./json-schema-keywords.ts";
 
 /** A JSON Schema itself, for labels without a schema library. */
@@ -56,7 +56,7 @@ class SchemaCheck {
     for (const { to, place } of this.#references) {
       const target = this.#resolve(to);
       if (target !== undefined) this.#besides.get(parentOf(place.pointer))!.push(target);
-      else this.#fault(place, `${shown(to)} leads nowhere in this schema.`, 'Write one such as "#/$defs/name".');
+      else this.#fault(place, `${quotedValue(to)} leads nowhere in this schema.`, 'Write one such as "#/$defs/name".');
     }
     const circle = this.#faults.list.length === before ? this.#findCircle() : undefined;
     if (circle === undefined) return;
@@ -74,7 +74,7 @@ class SchemaCheck {
       return;
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      this.#fault(place, `It is ${shown(value)}.`, "Write a schema: an object, true or false.");
+      this.#fault(place, `It is ${quotedValue(value)}.`, "Write a schema: an object, true or false.");
       return;
     }
     if (place.depth > maxDepth) {
@@ -93,7 +93,7 @@ class SchemaCheck {
     else if (named.includes(keyword)) this.#map(keyword, value, place);
     else if (Object.hasOwn(values, keyword)) {
       const problem = values[keyword]!(value, place.depth);
-      if (problem !== undefined) this.#fault(place, `It is ${shown(value)}.`, problem);
+      if (problem !== undefined) this.#fault(place, `It is ${quotedValue(value)}.`, problem);
       else if (keyword === "$ref") this.#references.push({ to: value as string, place });
       else if (keyword === "$anchor") this.#anchors.set(value as string, parentOf(place.pointer));
     } else this.#unknown(keyword, place);
@@ -110,7 +110,7 @@ class SchemaCheck {
 
   #list(keyword: string, value: unknown, place: Place): void {
     if (!Array.isArray(value) || value.length === 0) {
-      this.#fault(place, `It is ${shown(value)}.`, "Write a list of schemas, at least one.");
+      this.#fault(place, `It is ${quotedValue(value)}.`, "Write a list of schemas, at least one.");
       return;
     }
     value.forEach((each, index) => {
@@ -122,13 +122,13 @@ class SchemaCheck {
 
   #map(keyword: string, value: unknown, place: Place): void {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      this.#fault(place, `It is ${shown(value)}.`, "Write an object of schemas.");
+      this.#fault(place, `It is ${quotedValue(value)}.`, "Write an object of schemas.");
       return;
     }
     for (const [name, each] of Object.entries(value)) {
       const inner = within(place, name);
       const problem = keyword === "patternProperties" ? pattern(name, inner.depth) : undefined;
-      if (problem !== undefined) this.#fault(inner, `It is ${shown(name)}.`, problem);
+      if (problem !== undefined) this.#fault(inner, `It is ${quotedValue(name)}.`, problem);
       this.#schema(each, inner);
       if (keyword === "dependentSchemas") this.#besides.get(parentOf(place.pointer))!.push(inner.pointer);
     }
@@ -137,8 +137,8 @@ class SchemaCheck {
   #unknown(keyword: string, place: Place): void {
     const close = nearest(keyword, [...single, ...many, ...named, ...Object.keys(values)]);
     const own = "Take it out, or let it begin with `x-` if it is your own.";
-    const remedy = close === undefined ? own : `Did you mean ${shown(close)}?`;
-    this.#faults.add("key_unknown", place.name, `JSON Schema has no keyword ${shown(keyword)}.`, remedy);
+    const remedy = close === undefined ? own : `Did you mean ${quotedValue(close)}?`;
+    this.#faults.add("key_unknown", place.name, `JSON Schema has no keyword ${quotedValue(keyword)}.`, remedy);
   }
 
   #resolve(reference: string): string | undefined {

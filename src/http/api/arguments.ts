@@ -22,7 +22,7 @@ export async function readArguments(
   const { takes = {}, needs = [] } = route;
   const inPath = new Map(namesIn(route.path).map((name) => [name, context.req.param(name) as unknown]));
   const given = new Map(route.method === "get" ? queryOf(context, takes) : await bodyOf(context));
-  takeRepeatKey(context, route, given);
+  takeIdempotencyKey(context, route, given);
   if ("actor" in takes && !sender.isLocal) given.set("actor", actorOf(sender.visitor, given.get("actor")));
   if (route.right === "label") given.set("labeler", boundLabeler(sender.visitor, given.get("labeler")));
   for (const name of inPath.keys()) if (given.has(name)) throw invalid(`\`${name}\` is already in the path.`);
@@ -52,7 +52,7 @@ export function checkedArguments(what: string, takes: Takes, given: Values): Rea
 export const repeatKeys = ["idempotencyKey", "dedupeKey"];
 
 /** Every route accepts the header `Idempotency-Key`. */
-function takeRepeatKey(context: Context, { name, method, takes = {} }: Route, given: Map<string, unknown>): void {
+function takeIdempotencyKey(context: Context, { name, method, takes = {} }: Route, given: Map<string, unknown>): void {
   const key = context.req.header("idempotency-key");
   if (key === undefined || method === "get") return;
   const taken = repeatKeys.find((one) => one in takes) ?? (name === "start" ? "key" : undefined);

@@ -2,7 +2,7 @@ import { cleanText } from "../../base/json.ts";
 import { isInternal } from "../../definition/internal.ts";
 import type { Chore, Kernel } from "../../kernel/kernel.ts";
 import { alertsTopic } from "../../kernel/signals/signals.ts";
-import { takeSweep } from "../../store/move/sweeps.ts";
+import { claimSweep } from "../../store/move/sweeps.ts";
 import type { StuckReason } from "../explain/explanation.ts";
 import { recordCauses } from "../store/stuck-causes.ts";
 import { findStuck, summary } from "./find-stuck.ts";
@@ -33,7 +33,7 @@ export function stuckReporter(): Chore {
       // A clock that was set back is no reason to wait.
       if (Math.abs(kernel.clock.nowMs() - lookedAtMs) < everyMs) return [];
       lookedAtMs = kernel.clock.nowMs();
-      if ((await takeSweep(kernel.db, turn, everyMs)) !== undefined) await reportStuck(kernel);
+      if ((await claimSweep(kernel.db, turn, everyMs)) !== undefined) await reportStuck(kernel);
       return [];
     },
   };

@@ -2,7 +2,7 @@ import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
 /** An instance counts the callbacks that wait for it, and none waits for one that has ended. */
-export function inboxesAstray(ids: Slice): Statement {
+export function inconsistentInboxes(ids: Slice): Statement {
   return sql`
     with judged as (
       select instance.id, case

@@ -2,7 +2,7 @@ import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
 /** A child has a parent, is there once under its key, and has ended for its parent as it has ended. */
-export function childrenAstray(ids: Slice): Statement {
+export function inconsistentChildren(ids: Slice): Statement {
   return sql`
     with judged as (
       select child.id, case
@@ -33,7 +33,7 @@ export function childrenAstray(ids: Slice): Statement {
 }
 
 /** An instance in a join with a pending notification has a check that waits, or has refused the notification. */
-export function joinsForgotten(ids: Slice): Statement {
+export function forgottenJoins(ids: Slice): Statement {
   return sql`
     with joins as materialized (
       select lifecycle.name as lifecycle, lifecycle.version, state.name, state."join" as policy

@@ -3,7 +3,7 @@ import { part, type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
 /** Rows of assignments agree with their instances: their state, their slot, and their label. */
-export function assignmentsAstray(ids: Slice): Statement {
+export function inconsistentAssignments(ids: Slice): Statement {
   return sql`
     with judged as (
       select instance.id, case
@@ -62,7 +62,7 @@ const noneIsLeft = part`
  * A sample has the slots that it counts, none of them open if it is closed, no labeler's label twice, and is not
  * forgotten.
  */
-export function samplesAstray(ids: Slice): Statement {
+export function inconsistentSamples(ids: Slice): Statement {
   return sql`
     with judged as (
       select instance.id, case
@@ -110,7 +110,7 @@ export function samplesAstray(ids: Slice): Statement {
 }
 
 /** The sums that metrics are read from are those of the assignments and labels themselves, for each queue and labeler. */
-export function sumsAstray(): Statement {
+export function inconsistentSums(): Statement {
   return sql`
     select null as instance,
       format('The metrics of labeler "%s" in queue "%s" count %s, and the assignments and labels are %s.', labeler, queue,

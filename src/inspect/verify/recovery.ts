@@ -2,7 +2,7 @@ import { type Statement, sql } from "../../store/port/db.ts";
 import type { Slice } from "./slice.ts";
 
 /** A failure is recovered or has a dead letter: nothing stays failed unnoticed. */
-export function failuresForgotten(ids: Slice): Statement {
+export function forgottenFailures(ids: Slice): Statement {
   return sql`
     select instance.id::text as instance,
       format('It failed in "%s" with its move %s, and there is neither a recovery to come nor a dead letter.',
@@ -28,7 +28,7 @@ export function failuresForgotten(ids: Slice): Statement {
 }
 
 /** An instance has one open dead letter at most: for its last failure. */
-export function lettersInExcess(): Statement {
+export function surplusDeadLetters(): Statement {
   return sql`
     select letter.instance_id::text as instance,
       format('It has %s open dead letters.', count(*)) as message
@@ -39,7 +39,7 @@ export function lettersInExcess(): Statement {
 }
 
 /** Every open dead letter has an open ticket, and no other one has. */
-export function ticketsAstray(): Statement {
+export function inconsistentTickets(): Statement {
   return sql`
     select letter.instance_id::text as instance,
       format('Dead letter %s is %s, and its ticket %s.', letter.id, letter.status,

@@ -1,12 +1,12 @@
 import { type Executor, type Part, part, type Statement, sql } from "../../store/port/db.ts";
-import { callbacksMisjudged, callbacksWithoutMove, inboxesAstray } from "./callbacks.ts";
-import { childrenAstray, joinsForgotten } from "./children.ts";
+import { callbacksMisjudged, callbacksWithoutMove, inconsistentInboxes } from "./callbacks.ts";
+import { forgottenJoins, inconsistentChildren } from "./children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./outbox.ts";
-import { assignmentsAstray, samplesAstray, sumsAstray } from "./people.ts";
-import { failuresForgotten, lettersInExcess, ticketsAstray } from "./recovery.ts";
+import { inconsistentAssignments, inconsistentSamples, inconsistentSums } from "./people.ts";
+import { forgottenFailures, inconsistentTickets, surplusDeadLetters } from "./recovery.ts";
 import type { Slice } from "./slice.ts";
 import { deadlinesEarly, timersPassedOver } from "./times.ts";
-import { waitsForgotten } from "./waits.ts";
+import { forgottenWaits } from "./waits.ts";
 
 /** A violated invariant in the database, with its instance and the details. */
 export interface Violation {
@@ -78,9 +78,10 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
     after = ids.upTo;
   }
   for (const found of await db.rows<Found>(messagesBehindNothing())) violations.push({ invariant: "I4", ...found });
-  for (const found of await db.rows<Found>(lettersInExcess())) violations.push({ invariant: "dead_letters", ...found });
-  for (const found of await db.rows<Found>(ticketsAstray())) violations.push({ invariant: "tickets", ...found });
-  for (const found of await db.rows<Found>(sumsAstray())) violations.push({ invariant: "people", ...found });
+  for (const found of await db.rows<Found>(surplusDeadLetters()))
+    violations.push({ invariant: "dead_letters", ...found });
+  for (const found of await db.rows<Found>(inconsistentTickets())) violations.push({ invariant: "tickets", ...found });
+  for (const found of await db.rows<Found>(inconsistentSums())) violations.push({ invariant: "people", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
   return violations.slice(0, most);
 }
@@ -101,15 +102,15 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["tasks", tasksAstray],
   ["tasks", leasesUnclaimed],
   ["timers", timersAstray],
-  ["callbacks", inboxesAstray],
+  ["callbacks", inconsistentInboxes],
   ["callbacks", callbacksWithoutMove],
   ["callbacks", callbacksMisjudged],
-  ["children", childrenAstray],
-  ["children", joinsForgotten],
-  ["recovery", failuresForgotten],
-  ["I11", waitsForgotten],
-  ["people", assignmentsAstray],
-  ["people", samplesAstray],
+  ["children", inconsistentChildren],
+  ["children", forgottenJoins],
+  ["recovery", forgottenFailures],
+  ["I11", forgottenWaits],
+  ["people", inconsistentAssignments],
+  ["people", inconsistentSamples],
 ];
 
 function statesUnknown(ids: Slice): Statement {

@@ -6,7 +6,7 @@ import type { Slice } from "./slice.ts";
  * for a live counterpart, or known to be stuck. States that work, joins and failed instances are covered by the checks
  * of tasks, children and recovery; this one covers those that wait, ask and are parked.
  */
-export function waitsForgotten(ids: Slice): Statement {
+export function forgottenWaits(ids: Slice): Statement {
   return sql`
     with kinds as materialized (
       select lifecycle.name as lifecycle, lifecycle.version, state.name, state.kind,

@@ -1,4 +1,4 @@
-import type { Asked } from "../../definition/decide/question.ts";
+import type { AskedQuestion } from "../../definition/decide/question.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { Executor } from "../../store/port/db.ts";
 
@@ -9,7 +9,11 @@ export interface QuestionProvider {
   /** The event that withdraws a question whose asking instance has moved on. */
   readonly cancelEvent: string;
   /** The question itself, an instance of one of these lifecycles. */
-  question(asked: Asked, shown: unknown, asking: { readonly id: string; readonly key: string | null }): Question;
+  question(
+    asked: AskedQuestion,
+    shown: unknown,
+    asking: { readonly id: string; readonly key: string | null },
+  ): Question;
   /** The answers of questions, by their ids; open ones are left out. */
   answers(db: Executor, questions: readonly string[]): Promise<ReadonlyMap<string, QuestionAnswer>>;
 }
@@ -33,6 +37,6 @@ export interface QuestionProviders {
   readonly crowd?: QuestionProvider;
 }
 
-export function providerOf(questionProviders: QuestionProviders, asked: Asked): QuestionProvider | undefined {
+export function providerOf(questionProviders: QuestionProviders, asked: AskedQuestion): QuestionProvider | undefined {
   return asked.queue === undefined ? questionProviders.crowd : questionProviders.queue;
 }

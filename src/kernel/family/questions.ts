@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
-import { askedBy, questionOf } from "../../definition/decide/question.ts";
+import { questionAskedBy, questionOf } from "../../definition/decide/question.ts";
 import { type QuestionRow, readQuestions } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
@@ -40,7 +40,7 @@ export async function deliverAnswers(
   planned: PlannedQuestions,
 ): Promise<void> {
   const asking = updates.filter(
-    ({ error, lifecycle, instance }) => error === undefined && askedBy(lifecycle, instance),
+    ({ error, lifecycle, instance }) => error === undefined && questionAskedBy(lifecycle, instance),
   );
   if (asking.length === 0) return;
   const runs = asking.map(({ instance }) => ({ id: instance.id, run: instance.run }));
@@ -168,7 +168,7 @@ async function failInstance(
 }
 
 function isMissing(kernel: Kernel, row: InstanceRow, questions: readonly QuestionRow[]): boolean {
-  if (askedBy(lifecycleOf(kernel, row), row) === undefined) return false;
+  if (questionAskedBy(lifecycleOf(kernel, row), row) === undefined) return false;
   const name = nameOfQuestion(row);
   return !questions.some((one) => one.parent_id === row.id && one.name === name);
 }
@@ -177,7 +177,7 @@ function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: Questi
   const row = rows.find((one) => one.id === question.parent_id)!;
   return (
     row.outcome === null &&
-    askedBy(lifecycleOf(kernel, row), row) !== undefined &&
+    questionAskedBy(lifecycleOf(kernel, row), row) !== undefined &&
     nameOfQuestion(row) === question.name
   );
 }
@@ -187,7 +187,7 @@ function isWanted(kernel: Kernel, rows: readonly InstanceRow[], question: Questi
  * `order`.
  */
 function plan(kernel: Kernel, { lifecycle, instance, row }: InstanceUpdate): PlannedStart {
-  const asked = askedBy(lifecycle, instance)!;
+  const asked = questionAskedBy(lifecycle, instance)!;
   const provider = providerOf(kernel.questionProviders, asked)!;
   const { id, run, key } = instance;
   const shown = questionOf(lifecycle, instance, asked, row.now_ms);

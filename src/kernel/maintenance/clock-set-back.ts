@@ -2,10 +2,10 @@ import {
   countWaiting,
   endPauses,
   noteTime,
+  recordTime,
   restartRetries,
   type SeenTime,
   shortenLeases,
-  takeSetBack,
 } from "../../store/clock.ts";
 import type { Tx } from "../../store/port/db.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";
@@ -32,7 +32,7 @@ export async function watchClock(kernel: Kernel): Promise<boolean> {
   const seen = await noteTime(kernel.db);
   if (seen.high_ms - seen.now_ms <= toleranceMs) return false;
   return inTransaction(kernel, async (tx) => {
-    const taken = await takeSetBack(tx, toleranceMs);
+    const taken = await recordTime(tx, toleranceMs);
     if (taken === undefined) return false;
     await reportSetBack(kernel, tx, taken, await correct(tx, taken));
     return true;

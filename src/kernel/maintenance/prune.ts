@@ -1,6 +1,6 @@
 import { firstIdAt } from "../../base/ids.ts";
 import { readDefinitions } from "../../store/definitions.ts";
-import { type Ended, endSweep, takeSweep } from "../../store/move/sweeps.ts";
+import { claimSweep, type Ended, endSweep } from "../../store/move/sweeps.ts";
 import { commitRemoval } from "../commit/commit-removal.ts";
 import type { Kernel } from "../kernel.ts";
 import { discardLeftChildren } from "./discard-left-children.ts";
@@ -38,7 +38,7 @@ interface RetainedState extends Ended {
 export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptions = {}): Promise<Pruned> {
   let [removed, more] = [0, false];
   for (const kept of await keptEnds(kernel)) {
-    const place = await takeSweep(kernel.db, kept, heldMs);
+    const place = await claimSweep(kernel.db, kept, heldMs);
     if (place === undefined) continue;
     // Later instances cannot have been closed for long enough. The database checks each by its own clock.
     const before = firstIdAt(kernel.clock.nowMs() - kept.keepMs + slackMs);

@@ -1,11 +1,11 @@
 import { durationMs } from "../../base/duration.ts";
 import type { LifecycleModel, StateModel } from "../../definition/model.ts";
 import {
+  claimRelease,
   forgetReleaseFailures,
   type ParkedRow,
   readDueReleases,
   readParked,
-  takeRelease,
 } from "../../store/move/releases.ts";
 import type { Kernel } from "../kernel.ts";
 import { failReleases, type ParkedState } from "./release-failures.ts";
@@ -42,7 +42,7 @@ function parkedState(lifecycle: LifecycleModel, { name, release }: StateModel): 
 async function releaseState(kernel: Kernel, parked: ParkedState): Promise<number> {
   const { atMost, everyMs, state } = parked;
   const lifecycle = parked.lifecycle.name;
-  if (!(await takeRelease(kernel.db, lifecycle, state, everyMs))) return 0;
+  if (!(await claimRelease(kernel.db, lifecycle, state, everyMs))) return 0;
   await forgetReleaseFailures(kernel.db, { lifecycle, state, limit: mostPages * pageSize });
   let released = 0;
   let afterId = firstId;

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../definition/decide/decide.ts";
 import { planRecovery, type RecoveryCause, type RecoveryPlan } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
-import { readAsked } from "../../store/tasks/attempts.ts";
+import { readRequestedRecovery } from "../../store/tasks/attempts.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { modelOf } from "../commit/rows.ts";
 import type { Kernel } from "../kernel.ts";
@@ -9,7 +9,7 @@ import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { GrantDecider, MoveOrigin, StepOutput } from "../types/move-origin.ts";
 
 /** The request of a person to recover an instance whose recovery needs a worker, as stored in a note. */
-interface Asked {
+interface RecoveryRequest {
   readonly event: "recover";
   readonly actor: string | null;
   readonly reason: string | null;
@@ -40,7 +40,7 @@ export function recoverNow(update: InstanceUpdate, cause: RecoveryCause, origin:
   if (plan.resets) {
     const { actor, reason, patch = null, renewsDeadline = false } = cause;
     const { version } = update.instance;
-    const asked: Asked = { event: "recover", actor, reason, patch, renewsDeadline, version };
+    const asked: RecoveryRequest = { event: "recover", actor, reason, patch, renewsDeadline, version };
     update.note("asked", asked, origin.requestId!);
     update.recoverLater({ afterMs: null, atMs: null });
     update.failures.decideLetters("requeued", actor, reason);
@@ -85,7 +85,7 @@ export interface RecoveryTask {
 
 /** The plan of a recovery task: its actor, and whether it may still run. */
 export async function recoveryOf(kernel: Kernel, { lifecycle, row }: ClaimedTask): Promise<RecoveryTask> {
-  const asked = (await readAsked(kernel.db, row.id)) as Partial<Asked> | undefined;
+  const asked = (await readRequestedRecovery(kernel.db, row.id)) as Partial<RecoveryRequest> | undefined;
   const { actor = null, reason = null, patch, renewsDeadline } = asked ?? {};
   const cause: RecoveryCause = { actor, reason, patch: patch ?? undefined, renewsDeadline };
   const { deadline_ms: deadlineMs } = row;

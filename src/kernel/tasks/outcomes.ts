@@ -2,7 +2,7 @@ import { parseDuration } from "../../base/duration.ts";
 import { isPawlError, messageOf, type PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
 import type { RetryRule } from "../../definition/model.ts";
-import { nextAttemptMs, ruleFor, standardRetry, underRule } from "../../policy/retry.ts";
+import { matchingRule, nextAttemptMs, ruleFor, standardRetry } from "../../policy/retry.ts";
 import type { ReturnedTask } from "../../store/tasks/tasks.ts";
 import type { Kernel } from "../kernel.ts";
 import { isRecovery } from "../recovery/recover.ts";
@@ -59,7 +59,7 @@ export function fail(kernel: Kernel, pending: PendingReport, given: AttemptFailu
   const general = task.kind === "step" ? retry : standardRetry;
   const rule = given.thrown === undefined ? undefined : ruleFor(general, given.thrown);
   const failure = rule === undefined ? given : ofRetryRule(given, rule);
-  const policy = underRule(general, rule);
+  const policy = matchingRule(general, rule);
   const pauseMs = failure.final ? undefined : nextAttemptMs(policy, task.attempt, Math.random());
   if (pauseMs === undefined) {
     if (task.kind === "step") pending.move = failure;

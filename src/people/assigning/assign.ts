@@ -2,14 +2,14 @@ import { PawlError } from "../../base/errors.ts";
 import type { QueueSettings } from "../../definition/queue-settings.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { planStart, startAll } from "../../kernel/move/start.ts";
-import type { Doing } from "../assignments.ts";
-import { bornOf, startOf } from "../lifecycle/new-assignment.ts";
+import type { Attribution } from "../assignments.ts";
+import { assignmentOfInstance, startOf } from "../lifecycle/new-assignment.ts";
 import { queueUnknown, sampleRefuses, sampleUnknown } from "../refusals.ts";
 import { type Assignment, assignmentOf } from "../results.ts";
 import { readVisits } from "../store/assignments.ts";
 import { readSampleForLead } from "../store/samples.ts";
 import { findAssignmentsFor } from "../views/assignments.ts";
-import { expireDue } from "./expire-due.ts";
+import { expireOverdue } from "./expire-due.ts";
 import { inactiveQueue, whyNotEligible } from "./no-work-reason.ts";
 
 const manyRounds = 5;
@@ -18,7 +18,12 @@ const manyRounds = 5;
  * Assigns a sample to a labeler, by the same rules as `next`: the labeler is eligible, has room for another assignment,
  * has not finished the sample, and a slot is free. An existing open assignment is returned as it is.
  */
-export async function assignSample(kernel: Kernel, sampleId: string, to: string, doing: Doing): Promise<Assignment> {
+export async function assignSample(
+  kernel: Kernel,
+  sampleId: string,
+  to: string,
+  doing: Attribution,
+): Promise<Assignment> {
   const { db } = kernel;
   for (let round = 0; round < manyRounds; round++) {
     const sample = await readSampleForLead(db, sampleId);
@@ -28,7 +33,7 @@ export async function assignSample(kernel: Kernel, sampleId: string, to: string,
     const settings = visit!.queue.settings as unknown as QueueSettings;
     const desk = visit!.desk ?? [];
     if (desk.some((row) => row.due_ms !== null && row.due_ms <= row.now_ms)) {
-      await expireDue(kernel, sample.queue);
+      await expireOverdue(kernel, sample.queue);
       continue;
     }
     const held = desk.find((row) => row.sample_id === sampleId);
@@ -59,7 +64,7 @@ export async function assignSample(kernel: Kernel, sampleId: string, to: string,
     });
     const { actor, reason } = doing;
     const [started] = await startAll(kernel, db, [planStart(kernel, { ...start, actor, reason })]);
-    if (started!.ok) return bornOf(started!.instance);
+    if (started!.ok) return assignmentOfInstance(started!.instance);
     if (started!.error.code !== "busy" && started!.error.code !== "assignment_conflict") throw started!.error;
     const last = earlier.at(-1);
     if (last !== undefined && last.status !== "expired") {

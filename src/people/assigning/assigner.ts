@@ -5,16 +5,16 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { fireTimersOf } from "../../kernel/move/fire-timers.ts";
 import { planStart, startAll } from "../../kernel/move/start.ts";
 import type { PlannedStart } from "../../kernel/types/start.ts";
-import { bornOf, startOf } from "../lifecycle/new-assignment.ts";
+import { assignmentOfInstance, startOf } from "../lifecycle/new-assignment.ts";
 import { queueUnknown } from "../refusals.ts";
 import { type Assignment, assignmentOf, type SampleInfo, sampleOf } from "../results.ts";
 import { type AssignmentRow, countHeldByOthers, readVisits, type Visit } from "../store/assignments.ts";
 import { readContents } from "../store/samples.ts";
-import { strideSlots } from "../store/slots.ts";
-import { expireDue } from "./expire-due.ts";
-import { inactiveQueue, mostHeldCounted, type NoWorkReason, nothingFor, whyNotEligible } from "./no-work-reason.ts";
-import { type Found, Walk } from "./queue-scan.ts";
-import { Empties, Marks } from "./scan-cache.ts";
+import { scanSlots } from "../store/slots.ts";
+import { expireOverdue } from "./expire-due.ts";
+import { inactiveQueue, maxHeldCounted, type NoWorkReason, noWorkFor, whyNotEligible } from "./no-work-reason.ts";
+import { type FoundSlot, QueueScan } from "./queue-scan.ts";
+import { NoWorkCache, ScanPositions } from "./scan-cache.ts";
 import { readWindows, type Windows } from "./windows.ts";
 
 /** The result of `next`. */
@@ -34,16 +34,16 @@ export type Next =
       readonly why: NoWorkReason;
     };
 
-interface Asking {
+interface NextCall {
   readonly queue: string;
   readonly labeler: string;
 }
 
 /** A request for work, and its progress. */
 class Request {
-  readonly asking: Asking;
+  readonly asking: NextCall;
   readonly name: string;
-  walk: Walk;
+  walk: QueueScan;
   settings: QueueSettings | undefined;
   desk: readonly AssignmentRow[] = [];
   /** The assignment: an existing one, or a new one. */
@@ -53,14 +53,14 @@ class Request {
   lost = 0;
   answer: Next | PawlError | undefined;
 
-  constructor(asking: Asking, marks: Marks) {
+  constructor(asking: NextCall, marks: ScanPositions) {
     this.asking = asking;
     this.name = nameOf(asking);
-    this.walk = new Walk(asking.labeler, marks.get(this.name));
+    this.walk = new QueueScan(asking.labeler, marks.get(this.name));
   }
 
-  begin(marks: Marks): void {
-    this.walk = new Walk(this.asking.labeler, marks.get(this.name));
+  begin(marks: ScanPositions): void {
+    this.walk = new QueueScan(this.asking.labeler, marks.get(this.name));
     this.settings = undefined;
     this.gets = undefined;
   }
@@ -80,11 +80,11 @@ const fewSlots = 32;
  * Assigns samples. Concurrent calls form a batch: one round reads the labelers and the open slots, and assigns them in
  * one statement. Calls that lost a slot to another process retry after a short delay.
  */
-export class HandOut {
+export class Assigner {
   readonly #kernel: Kernel;
-  readonly #batcher: Batcher<Asking, Next | PawlError>;
-  readonly #marks = new Marks();
-  readonly #empties = new Empties();
+  readonly #batcher: Batcher<NextCall, Next | PawlError>;
+  readonly #marks = new ScanPositions();
+  readonly #empties = new NoWorkCache();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -97,7 +97,7 @@ export class HandOut {
     return answer;
   }
 
-  async #serve(batch: readonly Asking[]): Promise<(Next | PawlError)[]> {
+  async #serve(batch: readonly NextCall[]): Promise<(Next | PawlError)[]> {
     const requests = new Map<string, Request>();
     for (const asking of batch) {
       const name = nameOf(asking);
@@ -175,13 +175,13 @@ export class HandOut {
           break;
         }
         const stride = walk.stride();
-        found = walk.strode(await strideSlots(this.#kernel.db, { ...asking, ...stride }), stride.most);
+        found = walk.strode(await scanSlots(this.#kernel.db, { ...asking, ...stride }), stride.most);
       }
       this.#marks.set(one.name, walk.mark());
     }
   }
 
-  #plan(request: Request, found: Found): void {
+  #plan(request: Request, found: FoundSlot): void {
     const places = new Set(request.desk.map((row) => row.place));
     let place = 1;
     while (places.has(place)) place += 1;
@@ -193,10 +193,10 @@ export class HandOut {
 
   async #tellEmpty(request: Request): Promise<void> {
     const { asking, walk, name } = request;
-    const { held, overdue } = await countHeldByOthers(this.#kernel.db, asking, mostHeldCounted);
+    const { held, overdue } = await countHeldByOthers(this.#kernel.db, asking, maxHeldCounted);
     // Overdue assignments may not have expired yet: they are expired before a labeler gets no sample.
-    if (overdue && (await expireDue(this.#kernel, asking.queue)).length > 0) return;
-    const why = nothingFor(asking.queue, walk.tally, held);
+    if (overdue && (await expireOverdue(this.#kernel, asking.queue)).length > 0) return;
+    const why = noWorkFor(asking.queue, walk.tally, held);
     this.#empties.set(name, why, walk.passed);
     request.end(why);
   }
@@ -219,7 +219,7 @@ export class HandOut {
     for (const [index, one] of getting.entries()) {
       const start = started[index]!;
       if (start.ok) {
-        const given = bornOf(start.instance);
+        const given = assignmentOfInstance(start.instance);
         one.answer = { assignment: given, sample: content.get(given.sampleId)!, resumed: false };
       } else if (start.error.code === "busy" || start.error.code === "assignment_conflict") one.lost += 1;
       else one.answer = start.error;
@@ -231,6 +231,6 @@ export class HandOut {
   }
 }
 
-function nameOf({ queue, labeler }: Asking): string {
+function nameOf({ queue, labeler }: NextCall): string {
   return `${queue}/${labeler}`;
 }

@@ -8,7 +8,7 @@ import { readEligible } from "../store/labelers.ts";
 import { markQueueChecked, readQueues, readUncheckedQueues } from "../store/queues.ts";
 import { markUnsettled, readStuckSamples, readUnassignable } from "../store/samples.ts";
 import type { SlotPosition } from "../store/slots.ts";
-import { Eligible, mostBarred } from "./eligible-labelers.ts";
+import { EligibleLabelers, maxExcluded } from "./eligible-labelers.ts";
 
 const slotsAtOnce = 5_000;
 const pageSize = 500;
@@ -34,8 +34,8 @@ export async function recheckEligibility(kernel: Kernel): Promise<Unsettled[]> {
 async function giveUpStuck(kernel: Kernel, queue: string, settings: QueueSettings): Promise<Unsettled[]> {
   const { labelers, skills } = settings;
   if (labelers === null && skills.length === 0) return [];
-  const eligible = await readEligible(kernel.db, { among: labelers, skills }, mostBarred);
-  if (eligible.length === mostBarred) return [];
+  const eligible = await readEligible(kernel.db, { among: labelers, skills }, maxExcluded);
+  if (eligible.length === maxExcluded) return [];
   const failures: Unsettled[] = [];
   for (let after: SlotPosition | null = null; ; ) {
     const { seen, last, stuck } = await readStuckSamples(kernel.db, { queue, eligible, after, limit: slotsAtOnce });
@@ -51,7 +51,7 @@ async function giveUpStuck(kernel: Kernel, queue: string, settings: QueueSetting
 
 /** Reopens samples that had no eligible labeler and now have one. */
 async function reopenAssignable(kernel: Kernel): Promise<Unsettled[]> {
-  const eligible = new Eligible(kernel.db);
+  const eligible = new EligibleLabelers(kernel.db);
   const failures: Unsettled[] = [];
   for (let afterId = firstId; ; ) {
     const samples = await readUnassignable(kernel.db, afterId, pageSize);

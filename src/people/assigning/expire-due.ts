@@ -7,7 +7,7 @@ import { readAssignments, readDueAssignments } from "../store/assignments.ts";
 const pageSize = 500;
 
 /** Expires overdue assignments of a queue and returns them. */
-export async function expireDue(kernel: Kernel, queue: string): Promise<Assignment[]> {
+export async function expireOverdue(kernel: Kernel, queue: string): Promise<Assignment[]> {
   const expired: Assignment[] = [];
   for (;;) {
     const ids = (await readDueAssignments(kernel.db, queue, pageSize)).map((one) => one.id);

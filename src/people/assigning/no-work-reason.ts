@@ -1,5 +1,5 @@
 import type { QueueSettings } from "../../definition/queue-settings.ts";
-import type { Tally } from "./queue-scan.ts";
+import type { ExclusionCounts } from "./queue-scan.ts";
 
 /** Explains as a sentence and as data why there is no sample for a labeler. */
 export interface NoWorkReason {
@@ -14,7 +14,7 @@ export interface NoWorkReason {
   readonly tooOften: number;
 }
 
-export const mostHeldCounted = 1_000;
+export const maxHeldCounted = 1_000;
 
 const none = { heldByOthers: 0, done: 0, skipped: 0, tooOften: 0 };
 
@@ -51,7 +51,7 @@ export function whyNotEligible(
 }
 
 /** The scan is complete: no open slot is for this labeler. */
-export function nothingFor(queue: string, tally: Tally, heldByOthers: number): NoWorkReason {
+export function noWorkFor(queue: string, tally: ExclusionCounts, heldByOthers: number): NoWorkReason {
   const parts = [
     counted(heldByOthers, "is assigned to others", "are assigned to others"),
     counted(tally.done, "you have done", "you have done"),
@@ -67,6 +67,6 @@ export function nothingFor(queue: string, tally: Tally, heldByOthers: number): N
 
 function counted(count: number, one: string, many: string): string | undefined {
   if (count === 0) return undefined;
-  const shown = count >= mostHeldCounted ? `${count.toLocaleString("en")} or more` : String(count);
+  const shown = count >= maxHeldCounted ? `${count.toLocaleString("en")} or more` : String(count);
   return `${shown} ${count === 1 ? one : many}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { OpenSlot, SlotPosition, Strode } from "../store/slots.ts";
-import { type Mark, type Stride, Walk } from "./queue-scan.ts";
+import type { OpenSlot, ScannedRange, SlotPosition } from "../store/slots.ts";
+import { QueueScan, type ScanPosition, type ScanRange } from "./queue-scan.ts";
 
 /** Open slots of a queue in their order, each with those who have done its sample. */
 class Queue {
@@ -25,7 +25,7 @@ class Queue {
     );
   }
 
-  #stride(labeler: string, { after, upTo, most }: Stride): Strode {
+  #stride(labeler: string, { after, upTo, most }: ScanRange): ScannedRange {
     const beyond = upTo === null ? new Set<OpenSlot>() : new Set(this.#after(upTo));
     const some = this.#after(after)
       .filter((slot) => !beyond.has(slot))
@@ -43,8 +43,12 @@ class Queue {
   }
 
   /** Scans until a slot is found or none is left; returns the sample and the mark. */
-  walk(labeler: string, mark?: Mark, most = 32): { found: string | undefined; mark: Mark | undefined; walk: Walk } {
-    const walk = new Walk(labeler, mark);
+  walk(
+    labeler: string,
+    mark?: ScanPosition,
+    most = 32,
+  ): { found: string | undefined; mark: ScanPosition | undefined; walk: QueueScan } {
+    const walk = new QueueScan(labeler, mark);
     this.read = 0;
     const windows = walk.windows().map((after) => this.#after(after).slice(0, most));
     this.read += windows.reduce((sum, window) => sum + window.length, 0);

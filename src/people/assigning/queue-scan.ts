@@ -1,17 +1,17 @@
-import type { OpenSlot, SlotPosition, Strode, Tried } from "../store/slots.ts";
+import type { OpenSlot, PastTries, ScannedRange, SlotPosition } from "../store/slots.ts";
 
 /**
  * The scan position of a labeler in the order of a queue. Up to `low` no open slot was for the labeler; `lap` rescans
  * that part bit by bit, since slots can reopen. These are hints that save work: a queue is never reported as empty
  * without a full scan.
  */
-export interface Mark {
+export interface ScanPosition {
   readonly low: SlotPosition;
   readonly lap: SlotPosition | null;
 }
 
 /** Counts of open samples that are excluded for the labeler, by reason. */
-export interface Tally {
+export interface ExclusionCounts {
   /** The labeler labeled it, or has it assigned. */
   readonly done: number;
   readonly skipped: number;
@@ -20,14 +20,14 @@ export interface Tally {
 }
 
 /** A slot for a labeler, and how often the labeler had its sample. */
-export interface Found {
+export interface FoundSlot {
   readonly slot: SlotPosition;
   readonly tries: number;
   readonly attempts: number;
 }
 
 /** A range of the queue to scan. */
-export interface Stride {
+export interface ScanRange {
   readonly after: SlotPosition | null;
   readonly upTo: SlotPosition | null;
   readonly most: number;
@@ -44,13 +44,13 @@ const longestStride = 20_000;
  * length: to the end of the queue, then through everything before the recorded position. Others run the reads; this
  * class decides what to read next.
  */
-export class Walk {
+export class QueueScan {
   readonly labeler: string;
-  readonly #mark: Mark | undefined;
+  readonly #mark: ScanPosition | undefined;
   #phase: "first" | "ahead" | "behind" | "over" = "first";
   #at: SlotPosition | null;
   #lap: SlotPosition | null;
-  #tally: Tally = { done: 0, skipped: 0, tooOften: 0 };
+  #tally: ExclusionCounts = { done: 0, skipped: 0, tooOften: 0 };
   #strides = 0;
   /** Up to this position no open slot is for the labeler: their number, and whether a fitting one was found. */
   #clear: SlotPosition | undefined;
@@ -58,14 +58,14 @@ export class Walk {
   #met = false;
   #passed = 0;
 
-  constructor(labeler: string, mark: Mark | undefined) {
+  constructor(labeler: string, mark: ScanPosition | undefined) {
     this.labeler = labeler;
     this.#mark = mark;
     this.#at = mark?.low ?? null;
     this.#lap = mark?.lap ?? null;
   }
 
-  get tally(): Tally {
+  get tally(): ExclusionCounts {
     return this.#tally;
   }
 
@@ -89,10 +89,10 @@ export class Walk {
    * The fitting slots of those windows, best first; each window has at most `most` slots, fewer only at the end of the
    * queue.
    */
-  look(windows: readonly (readonly OpenSlot[])[], most: number): Found[] {
+  look(windows: readonly (readonly OpenSlot[])[], most: number): FoundSlot[] {
     const [next = [], front = [], lap = front] = windows;
     const low = this.#mark?.low;
-    const found: Found[] = [];
+    const found: FoundSlot[] = [];
     if (low !== undefined) {
       const behind = [...new Set([...front, ...lap])].filter((slot) => !isAfter(slot, low));
       found.push(...behind.flatMap((slot) => this.#mine(slot) ?? []));
@@ -105,13 +105,13 @@ export class Walk {
   }
 
   /** The next range to scan. */
-  stride(): Stride {
+  stride(): ScanRange {
     const most = Math.min(firstStride * 8 ** this.#strides, longestStride);
     return { after: this.#at, upTo: this.#phase === "behind" ? this.#mark!.low : null, most };
   }
 
   /** The fitting slots of a range, best first. */
-  strode(strode: Strode, most: number): Found[] {
+  strode(strode: ScannedRange, most: number): FoundSlot[] {
     const { done, skipped, tooOften } = this.#tally;
     const told = { done: done + strode.done, skipped: skipped + strode.skipped, tooOften: tooOften + strode.too_often };
     this.#tally = told;
@@ -130,7 +130,7 @@ export class Walk {
   }
 
   /** The current scan position. */
-  mark(): Mark | undefined {
+  mark(): ScanPosition | undefined {
     const low = this.#mark?.low;
     if (this.#clear !== undefined && (low !== undefined || this.#cleared >= worthAMark)) {
       return { low: this.#clear, lap: this.#lap };
@@ -145,8 +145,8 @@ export class Walk {
     else this.#phase = this.#phase === "behind" || this.#mark === undefined ? "over" : "behind";
   }
 
-  #through(window: readonly OpenSlot[]): Found[] {
-    const found: Found[] = [];
+  #through(window: readonly OpenSlot[]): FoundSlot[] {
+    const found: FoundSlot[] = [];
     const counted = new Set<string>();
     for (const slot of window) {
       const mine = this.#mine(slot);
@@ -166,13 +166,13 @@ export class Walk {
     return found;
   }
 
-  #mine(slot: OpenSlot): Found | undefined {
+  #mine(slot: OpenSlot): FoundSlot | undefined {
     const mine = triedBy(slot, this.labeler);
     if (mine?.barred != null) return undefined;
     return { slot: positionOf(slot), tries: mine?.tries ?? 0, attempts: mine?.attempts ?? 0 };
   }
 
-  #count(barred: NonNullable<Tried["barred"]>): void {
+  #count(barred: NonNullable<PastTries["barred"]>): void {
     const { done, skipped, tooOften } = this.#tally;
     if (barred === "skipped") this.#tally = { done, skipped: skipped + 1, tooOften };
     else if (barred === "expired") this.#tally = { done, skipped, tooOften: tooOften + 1 };
@@ -180,7 +180,7 @@ export class Walk {
   }
 }
 
-function triedBy(slot: OpenSlot, labeler: string): Tried | undefined {
+function triedBy(slot: OpenSlot, labeler: string): PastTries | undefined {
   return slot.tried?.find((one) => one.labeler === labeler);
 }
 

@@ -1,17 +1,17 @@
 import type { NoWorkReason } from "./no-work-reason.ts";
-import type { Mark } from "./queue-scan.ts";
+import type { ScanPosition } from "./queue-scan.ts";
 
 const mostKept = 100_000;
 
 /** The scan position of each labeler in each queue. */
-export class Marks {
-  readonly #marks = new Map<string, Mark>();
+export class ScanPositions {
+  readonly #marks = new Map<string, ScanPosition>();
 
-  get(name: string): Mark | undefined {
+  get(name: string): ScanPosition | undefined {
     return this.#marks.get(name);
   }
 
-  set(name: string, mark: Mark | undefined): void {
+  set(name: string, mark: ScanPosition | undefined): void {
     this.#marks.delete(name);
     if (mark !== undefined) this.#marks.set(name, mark);
     forgetOldest(this.#marks);
@@ -25,7 +25,7 @@ const heldMsEach = 0.05;
  * Caches "no sample for you" results that took long to compute, for about twenty times as long as that. Labelers who
  * poll a queue that they have finished therefore keep no connection busy. Results of short scans are not cached.
  */
-export class Empties {
+export class NoWorkCache {
   readonly #empties = new Map<string, { readonly untilMs: number; readonly why: NoWorkReason }>();
 
   get(name: string): NoWorkReason | undefined {

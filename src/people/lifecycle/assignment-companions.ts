@@ -10,7 +10,7 @@ import { onlyReserved, type Reservation, reserveSlots } from "../store/slots.ts"
 import type { AssignmentData, Submission } from "./assignment.ts";
 
 /** Updates slots, samples, labels and assignment rows with every move of an assignment. */
-export const besideAssignments: CompanionTable = {
+export const assignmentCompanions: CompanionTable = {
   starting: (decisions) => ({
     first: reserveSlots(decisions.map(reservationOf)),
     gate: onlyReserved,

@@ -110,14 +110,14 @@ export type Submission = {
   readonly workedMs?: number;
 };
 
-type Given = Context<AssignmentData, unknown>;
+type AssignmentContext = Context<AssignmentData, unknown>;
 
 export const onlyTheAssignee = "it is assigned to another labeler";
 export const reasonMissing = "its queue requires a reason for a skip";
 export const noMoreExtensions = "it was extended as often as its queue allows";
 const notStarted = "it has not been started, and its queue allows skips only after the start";
 
-function isAssignee({ data, actor }: Given): true | string {
+function isAssignee({ data, actor }: AssignmentContext): true | string {
   return actor === data.labelerId || onlyTheAssignee;
 }
 
@@ -126,7 +126,7 @@ function maySkip({ data, actor, payload }: Context<AssignmentData, { reason: str
   return !data.terms.skipRequiresReason || (payload.reason ?? "").trim() !== "" || reasonMissing;
 }
 
-function mayExtend({ data, actor }: Given): true | string {
+function mayExtend({ data, actor }: AssignmentContext): true | string {
   if (actor !== data.labelerId) return onlyTheAssignee;
   return (data.extensions ?? 0) < (data.terms.maxExtensions ?? Infinity) || noMoreExtensions;
 }

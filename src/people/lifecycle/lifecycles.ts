@@ -3,12 +3,12 @@ import type { QuestionProviders } from "../../kernel/family/question-provider.ts
 import type { Chore } from "../../kernel/kernel.ts";
 import type { CompanionTable } from "../../kernel/types/companion-table.ts";
 import { recheckEligibility } from "../assigning/eligibility.ts";
-import { askPeople } from "../question-provider.ts";
+import { queueQuestions } from "../question-provider.ts";
 import { settleRest } from "../review/settle.ts";
 import { assignment } from "./assignment.ts";
-import { besideAssignments } from "./assignment-companions.ts";
+import { assignmentCompanions } from "./assignment-companions.ts";
 import { sample } from "./sample.ts";
-import { besideSamples } from "./sample-companions.ts";
+import { sampleCompanions } from "./sample-companions.ts";
 
 /**
  * Registers people with the kernel: two lifecycles, the rows written with their instances, the answers for states that
@@ -16,12 +16,12 @@ import { besideSamples } from "./sample-companions.ts";
  */
 export const peopleLifecycles: readonly LifecycleModel[] = [sample, assignment];
 
-export const peopleBesides: ReadonlyMap<string, CompanionTable> = new Map([
-  [sample.name, besideSamples],
-  [assignment.name, besideAssignments],
+export const peopleCompanions: ReadonlyMap<string, CompanionTable> = new Map([
+  [sample.name, sampleCompanions],
+  [assignment.name, assignmentCompanions],
 ]);
 
-export const peopleAskers: QuestionProviders = { queue: askPeople };
+export const peopleQuestionProviders: QuestionProviders = { queue: queueQuestions };
 
 export const peopleChores: readonly Chore[] = [
   { name: "check samples for eligible labelers", round: recheckEligibility },

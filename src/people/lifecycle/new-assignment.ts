@@ -2,7 +2,7 @@ import type { QueueSettings } from "../../definition/queue-settings.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Snapshot } from "../../kernel/types/snapshot.ts";
 import type { Start } from "../../kernel/types/start.ts";
-import type { Found } from "../assigning/queue-scan.ts";
+import type { FoundSlot } from "../assigning/queue-scan.ts";
 import type { Assignment } from "../results.ts";
 import type { AssignmentRow } from "../store/assignments.ts";
 import { type AssignmentData, assignment, termsOf } from "./assignment.ts";
@@ -12,7 +12,7 @@ export function startOf(
   kernel: Kernel,
   asking: { readonly queue: string; readonly labeler: string },
   settings: QueueSettings,
-  found: Found & { readonly place: number },
+  found: FoundSlot & { readonly place: number },
 ): Start {
   const data: AssignmentData = {
     queue: asking.queue,
@@ -65,11 +65,11 @@ export function revisionOf(
 }
 
 /** An assignment right after its start. */
-export function startedOf(snapshot: Snapshot): Assignment {
+export function startedAssignment(snapshot: Snapshot): Assignment {
   const { terms } = snapshot.model.data as AssignmentData;
   const { movedAtMs } = snapshot;
   return {
-    ...bornOf(snapshot),
+    ...assignmentOfInstance(snapshot),
     status: "in_progress",
     startedAt: new Date(movedAtMs),
     deadline: new Date(movedAtMs + terms.finishWithinMs),
@@ -77,7 +77,7 @@ export function startedOf(snapshot: Snapshot): Assignment {
 }
 
 /** The assignment of a started instance. */
-export function bornOf({ model }: Snapshot): Assignment {
+export function assignmentOfInstance({ model }: Snapshot): Assignment {
   const data = model.data as AssignmentData;
   const { startWithinMs } = data.terms;
   return {

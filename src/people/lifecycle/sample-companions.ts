@@ -4,10 +4,10 @@ import type { CheckRow } from "../../store/family/checks.ts";
 import type { LetterDecision } from "../../store/recovery/dead-letters.ts";
 import type { ReviewedLabel } from "../store/labels.ts";
 import { insertSamples, moveSamples, type NewSample, type SampleMove } from "../store/samples.ts";
-import type { SampleData, Verdict } from "./sample.ts";
+import type { LabelReview, SampleData } from "./sample.ts";
 
 /** Updates sample rows and their slots with every move of a sample. */
-export const besideSamples: CompanionTable = {
+export const sampleCompanions: CompanionTable = {
   starting: (decisions) => ({ rest: insertSamples(decisions.map(newSampleOf)) }),
   moving: (updates) => {
     const decisions = updates.flat();
@@ -32,7 +32,7 @@ function newSampleOf({ instance }: Decision): NewSample {
 
 function moveOf(decisions: readonly Decision[]): SampleMove {
   const last = decisions.at(-1)!;
-  const [was, is] = [isGivenUp(decisions[0]!.from), isGivenUp(last.to)];
+  const [was, is] = [isUnresolved(decisions[0]!.from), isUnresolved(last.to)];
   const of = (event: string) => decisions.filter((one) => one.event === event);
   const looked = decisions.map((one) => (one.payload as { changes?: number | null } | undefined)?.changes ?? 0);
   const more = [...of("reopen"), ...of("enlarge")].map((one) => one.payload as { attempts: number; slots: number });
@@ -52,7 +52,7 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
 }
 
 /** Whether a sample in this state waits for a lead. */
-function isGivenUp(state: string | null): boolean {
+function isUnresolved(state: string | null): boolean {
   return state === "exhausted" || state === "unassignable";
 }
 
@@ -61,13 +61,13 @@ const reviews = { accept_label: "accepted", accept_late: "accepted", reject_labe
 function reviewOf({ event, instance, payload, actor }: Decision): ReviewedLabel[] {
   const review = reviews[event as keyof typeof reviews];
   if (review === undefined) return [];
-  const { labelId, comment } = payload as Verdict;
+  const { labelId, comment } = payload as LabelReview;
   return [{ labelId, sampleId: instance.id, review, by: actor, comment }];
 }
 
 /** The dead letter of a sample is decided when a lead reopens or closes the sample. */
 function letterOf({ event, from, instance, actor, reason }: Decision): LetterDecision[] {
-  if (!isGivenUp(from)) return [];
+  if (!isUnresolved(from)) return [];
   const status = event === "close" ? "discarded" : "requeued";
   return [{ instanceId: instance.id, about: "instance", status, actor, reason }];
 }
@@ -76,6 +76,6 @@ function letterOf({ event, from, instance, actor, reason }: Decision): LetterDec
  * The asking instance is also checked when a sample ends without a result: it has not ended, but no answer will come.
  */
 function checkOf({ to, instance: { id, parent } }: Decision): CheckRow[] {
-  if (parent === null || !isGivenUp(to)) return [];
+  if (parent === null || !isUnresolved(to)) return [];
   return [{ instanceId: id, parentId: parent.id, lifecycle: parent.lifecycle }];
 }

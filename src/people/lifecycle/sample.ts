@@ -41,19 +41,19 @@ export type SampleData = {
 };
 
 /** Events name the last change of the sample that they considered, if any. */
-type Looked = { readonly changes: number | null };
+type ConsideredChanges = { readonly changes: number | null };
 
 /** Why there is no result, and the agreement of the existing labels. */
-type GivenUp = Looked & { readonly reason: string; readonly agreement: number | null };
+type NoResult = ConsideredChanges & { readonly reason: string; readonly agreement: number | null };
 
 /** A lead's review of a label. */
-export type Verdict = { readonly labelId: string; readonly comment: string | null };
+export type LabelReview = { readonly labelId: string; readonly comment: string | null };
 
 /** What a posted sample gets in addition: slots, tries for reopened slots, and time. */
-export type More = { readonly slots: number; readonly attempts: number; readonly closesAtMs: number };
+export type Reopening = { readonly slots: number; readonly attempts: number; readonly closesAtMs: number };
 
 const looked = { changes: orNull(whole) };
-const verdict = recordSchema<Verdict>({ labelId: text, comment: orNull(text) });
+const verdict = recordSchema<LabelReview>({ labelId: text, comment: orNull(text) });
 
 const sampleData = recordSchema<SampleData>({
   queue: text,
@@ -74,7 +74,7 @@ const sampleData = recordSchema<SampleData>({
   acceptAfterMs: optional(number),
 });
 
-function givenUp({ payload }: { readonly payload: GivenUp }) {
+function noResult({ payload }: { readonly payload: NoResult }) {
   return { reason: payload.reason, agreement: payload.agreement };
 }
 
@@ -82,20 +82,20 @@ function givenUp({ payload }: { readonly payload: GivenUp }) {
 export const sample = lifecycle("pawl_sample", {
   data: sampleData,
   events: {
-    agree: recordSchema<Looked & { consensus: Json; agreement: number | null; reason?: string | null }>({
+    agree: recordSchema<ConsideredChanges & { consensus: Json; agreement: number | null; reason?: string | null }>({
       ...looked,
       consensus: json,
       agreement: orNull(number),
       reason: optional(orNull(text)),
     }),
-    widen: recordSchema<Looked & { agreement: number | null }>({ ...looked, agreement: orNull(number) }),
-    exhaust: recordSchema<GivenUp>({ ...looked, reason: text, agreement: orNull(number) }),
-    unassign: recordSchema<GivenUp>({ ...looked, reason: text, agreement: orNull(number) }),
+    widen: recordSchema<ConsideredChanges & { agreement: number | null }>({ ...looked, agreement: orNull(number) }),
+    exhaust: recordSchema<NoResult>({ ...looked, reason: text, agreement: orNull(number) }),
+    unassign: recordSchema<NoResult>({ ...looked, reason: text, agreement: orNull(number) }),
     accept_label: verdict,
     reject_label: verdict,
     accept_late: verdict,
     reopen: recordSchema<{ attempts: number; slots: number }>({ attempts: whole, slots: whole }),
-    enlarge: recordSchema<More>({ slots: whole, attempts: whole, closesAtMs: number }),
+    enlarge: recordSchema<Reopening>({ slots: whole, attempts: whole, closesAtMs: number }),
   },
   builtIns: false,
   initial: "open",
@@ -116,8 +116,8 @@ export const sample = lifecycle("pawl_sample", {
           }),
         },
         widen: { set: ({ payload }) => ({ agreement: payload.agreement }) },
-        exhaust: { to: "exhausted", deadLetter: true, set: givenUp },
-        unassign: { to: "unassignable", deadLetter: true, set: givenUp },
+        exhaust: { to: "exhausted", deadLetter: true, set: noResult },
+        unassign: { to: "unassignable", deadLetter: true, set: noResult },
         // Reviews of its labels are part of its history.
         accept_label: {},
         reject_label: {},

@@ -1,7 +1,7 @@
 import { isPawlError, PawlError } from "../../base/errors.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
-import type { Doing, Work } from "../assignments.ts";
+import type { Assignments, Attribution } from "../assignments.ts";
 import { sample } from "../lifecycle/sample.ts";
 import { eventFor } from "../lifecycle/sends.ts";
 import { sampleRefuses, sampleUnknown } from "../refusals.ts";
@@ -12,16 +12,16 @@ import { settleSamples } from "./settle.ts";
 export class Leads {
   readonly #kernel: Kernel;
   readonly #verbs: Verbs;
-  readonly #work: Work;
+  readonly #work: Assignments;
 
-  constructor(kernel: Kernel, verbs: Verbs, work: Work) {
+  constructor(kernel: Kernel, verbs: Verbs, work: Assignments) {
     this.#kernel = kernel;
     this.#verbs = verbs;
     this.#work = work;
   }
 
   /** Reopens a sample that ended without a result: for more attempts at slots without a label, or for more labels. */
-  async reopen(id: string, given: number | undefined, doing: Doing): Promise<void> {
+  async reopen(id: string, given: number | undefined, doing: Attribution): Promise<void> {
     const found = await this.#read(id);
     const owed = Math.max(found.spent - found.spare, 0);
     const least = found.spent === 0 ? 1 : owed;
@@ -38,7 +38,7 @@ export class Leads {
   }
 
   /** Closes a sample permanently, and ends its open assignments. */
-  async close(id: string, doing: Doing): Promise<void> {
+  async close(id: string, doing: Attribution): Promise<void> {
     const found = await this.#read(id);
     if (found.state === "closed") return;
     await this.#send(found, "close", undefined, doing, "it has ended and cannot be changed");
@@ -50,7 +50,7 @@ export class Leads {
     }
   }
 
-  async #send(found: LeadsSample, event: string, payload: unknown, doing: Doing, no: string): Promise<void> {
+  async #send(found: LeadsSample, event: string, payload: unknown, doing: Attribution, no: string): Promise<void> {
     const { actor, reason } = doing;
     const { id, version } = found;
     const send = eventFor(this.#kernel, {

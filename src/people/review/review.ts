@@ -7,7 +7,7 @@ import type { Sent } from "../../kernel/types/send.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { assignment } from "../lifecycle/assignment.ts";
-import { bornOf, revisionOf } from "../lifecycle/new-assignment.ts";
+import { assignmentOfInstance, revisionOf } from "../lifecycle/new-assignment.ts";
 import { sample } from "../lifecycle/sample.ts";
 import { eventFor } from "../lifecycle/sends.ts";
 import type { Queues } from "../queues.ts";
@@ -20,7 +20,7 @@ import { isRight } from "./conclude.ts";
 import { settle } from "./settle.ts";
 
 /** A lead and the review. */
-export interface Saying {
+export interface LeadReview {
   readonly actor: string;
   readonly comment: string | null;
 }
@@ -45,7 +45,7 @@ export class Reviews {
   }
 
   /** Accepts a label. A late label takes the first open slot. */
-  async accept(labelId: string, saying: Saying): Promise<Label> {
+  async accept(labelId: string, saying: LeadReview): Promise<Label> {
     const { db } = this.#kernel;
     const label = await this.#reviewable(db, labelId, saying, "accepted");
     if (label.review === "accepted") return labelOf(label);
@@ -61,7 +61,7 @@ export class Reviews {
   }
 
   /** Rejects a label; its labeler gets the sample back to correct it. */
-  async reject(labelId: string, saying: Saying): Promise<Rejected> {
+  async reject(labelId: string, saying: LeadReview): Promise<Rejected> {
     const label = await this.#reviewable(this.#kernel.db, labelId, saying, "rejected");
     if (label.review === "rejected") return { label: labelOf(label), revision: await this.#revisionOf(label) };
     const revision = await inTransaction(this.#kernel, async (tx) => {
@@ -75,21 +75,21 @@ export class Reviews {
     return { label: await this.#shown(labelId), revision };
   }
 
-  async #openRevision(tx: Tx, label: LabelRow, { actor }: Saying): Promise<Assignment> {
+  async #openRevision(tx: Tx, label: LabelRow, { actor }: LeadReview): Promise<Assignment> {
     const [earlier] = await readAssignments(tx, [label.assignment_id]);
     const settings = await this.#queues.settings(tx, label.queue);
     const { id, slot, attempts } = earlier!;
     const start = revisionOf(this.#kernel, earlier!, settings, { slot, takesOver: id, attempts, actor });
     const [started] = await startAll(this.#kernel, tx, [planStart(this.#kernel, start)]);
     if (!started!.ok) throw started!.error;
-    return bornOf(started!.instance);
+    return assignmentOfInstance(started!.instance);
   }
 
   /**
    * A new assignment represents the expired one: created, started and completed in one transaction, so that the label
    * gets a slot by the usual rules.
    */
-  #acceptLate(label: LabelRow, saying: Saying): Promise<void> {
+  #acceptLate(label: LabelRow, saying: LeadReview): Promise<void> {
     return inTransaction(this.#kernel, async (tx) => {
       const [late] = await readAssignments(tx, [label.assignment_id]);
       const open = await this.#openSlot(tx, label, saying);
@@ -125,7 +125,7 @@ export class Reviews {
   }
 
   /** Returns a slot for a late label; a sample that ended without a result is reopened for it. */
-  async #openSlot(tx: Tx, label: LabelRow, { actor }: Saying): Promise<number> {
+  async #openSlot(tx: Tx, label: LabelRow, { actor }: LeadReview): Promise<number> {
     let found = await this.#sample(tx, label.sample_id);
     const mine = found.held?.find((one) => one.labeler === label.labeler);
     if (mine !== undefined) {
@@ -158,7 +158,7 @@ export class Reviews {
   async #reviewable(
     db: Executor,
     labelId: string,
-    { actor }: Saying,
+    { actor }: LeadReview,
     review: "accepted" | "rejected",
   ): Promise<LabelRow> {
     const [label] = await readLabels(db, [labelId]);

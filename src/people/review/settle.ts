@@ -5,10 +5,10 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { sendAll } from "../../kernel/move/send.ts";
 import { alertsTopic } from "../../kernel/signals/signals.ts";
 import type { Send } from "../../kernel/types/send.ts";
-import { Eligible } from "../assigning/eligible-labelers.ts";
+import { EligibleLabelers } from "../assigning/eligible-labelers.ts";
 import { type SampleData, sample } from "../lifecycle/sample.ts";
 import { eventFor } from "../lifecycle/sends.ts";
-import { tellPosters } from "../notify-posters.ts";
+import { notifyPosters } from "../notify-posters.ts";
 import { type QueueRow, readQueues } from "../store/queues.ts";
 import {
   markSettled,
@@ -60,14 +60,14 @@ export async function settleRest(kernel: Kernel): Promise<Unsettled[]> {
 async function settleAll(kernel: Kernel, all: readonly UnsettledSample[]): Promise<Unsettled[]> {
   const isPosted = ({ data }: UnsettledSample) => (data as SampleData).postedBy !== undefined;
   const [posted, own] = [all.filter(isPosted), all.filter((one) => !isPosted(one))];
-  return [...(await tellPosters(kernel, posted)), ...(await settleOwn(kernel, own))];
+  return [...(await notifyPosters(kernel, posted)), ...(await settleOwn(kernel, own))];
 }
 
 async function settleOwn(kernel: Kernel, samples: readonly UnsettledSample[]): Promise<Unsettled[]> {
   if (samples.length === 0) return [];
   const names = new Set(samples.map((one) => one.queue));
   const queues = new Map((await readQueues(kernel.db, [...names])).map((row) => [row.name, row]));
-  const eligible = new Eligible(kernel.db);
+  const eligible = new EligibleLabelers(kernel.db);
   const sends: Send[] = [];
   const going: UnsettledSample[] = [];
   const failures: Unsettled[] = [];
@@ -96,7 +96,7 @@ async function settleOwn(kernel: Kernel, samples: readonly UnsettledSample[]): P
   return [...failures, ...(await settleSamples(kernel, widened))];
 }
 
-async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible: Eligible): Promise<Verdict> {
+async function judge(one: UnsettledSample, queue: QueueRow | undefined, eligible: EligibleLabelers): Promise<Verdict> {
   if (one.state !== "open" || queue === undefined) return undefined;
   if (one.filled + one.spent >= one.needs) return verdictOf(one, queue.label_schema);
   if (one.open_slots === 0 || one.held_slots > 0 || (await eligible.canLabel(one, queue))) return undefined;

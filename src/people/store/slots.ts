@@ -75,10 +75,10 @@ export interface OpenSlot {
   readonly no: number;
   readonly rank: number;
   /** Null if it was never assigned. */
-  readonly tried: readonly Tried[] | null;
+  readonly tried: readonly PastTries[] | null;
 }
 
-export interface Tried {
+export interface PastTries {
   readonly labeler: string;
   /** The number of assignments, without those that a lead released. */
   readonly tries: number;
@@ -127,7 +127,7 @@ export function readOpenSlots(
 }
 
 /** The open slots of a range of a queue, for one labeler. */
-export interface Strode {
+export interface ScannedRange {
   /** How many slots it was, and the last of them. */
   readonly looked: number;
   readonly last: { readonly sample_id: string; readonly no: number; readonly rank: number } | null;
@@ -150,7 +150,7 @@ export interface Strode {
 const fewFound = 16;
 
 /** Scans up to `most` open slots of a queue for one labeler; returns one row for any number of slots. */
-export async function strideSlots(
+export async function scanSlots(
   db: Executor,
   stride: {
     readonly queue: string;
@@ -159,10 +159,10 @@ export async function strideSlots(
     readonly upTo: SlotPosition | null;
     readonly most: number;
   },
-): Promise<Strode> {
+): Promise<ScannedRange> {
   const after = stride.after ?? first;
   const upTo = stride.upTo ?? last;
-  const [row] = await db.rows<Strode>(sql`
+  const [row] = await db.rows<ScannedRange>(sql`
     with looked as materialized (
       select slot.rank, slot.sample_id, slot.no, mine.tries, mine.attempts, mine.barred
       from (

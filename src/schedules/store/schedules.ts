@@ -63,7 +63,7 @@ export interface Turn {
 }
 
 /** Claims a due tick: of several concurrent claims one succeeds, and none waits. */
-export async function takeTurn(tx: Executor, turn: Turn): Promise<boolean> {
+export async function claimTick(tx: Executor, turn: Turn): Promise<boolean> {
   const taken = await tx.rows(sql`
     with held as materialized (
       select schedule.name from pawl.schedules as schedule

@@ -1,7 +1,7 @@
 import { type Executor, sql, textArray } from "../port/db.ts";
 
 /** Claims the release of a parked state, if it is due: of many processes, one gets it. */
-export async function takeRelease(db: Executor, lifecycle: string, state: string, everyMs: number): Promise<boolean> {
+export async function claimRelease(db: Executor, lifecycle: string, state: string, everyMs: number): Promise<boolean> {
   const taken = await db.rows(sql`
     insert into pawl.releases as release (lifecycle, state, due_at)
     values (${lifecycle}::text, ${state}::text, pawl.now() + ${everyMs}::float8 * interval '1 millisecond')

@@ -7,7 +7,7 @@ export interface Ended {
 }
 
 /** Claims a sweep, if it is due, and returns its position; of many processes, one gets it. */
-export async function takeSweep(db: Executor, ended: Ended, heldMs: number): Promise<string | undefined> {
+export async function claimSweep(db: Executor, ended: Ended, heldMs: number): Promise<string | undefined> {
   const [taken] = await db.rows<{ place: string }>(sql`
     insert into pawl.sweeps as sweep (lifecycle, state, due_at)
     values (${ended.lifecycle}::text, ${ended.state}::text, pawl.now() + ${heldMs}::float8 * interval '1 millisecond')

@@ -83,7 +83,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
  * named after it continues, and the lock file is replaced atomically: it is never missing, so no other process can
  * interfere. A claim whose maker died, too, is taken over in the same way.
  */
-async function succeed(path: string, dead: Found, me: LockHolder, folder: string): Promise<boolean> {
+async function succeed(path: string, dead: FoundLock, me: LockHolder, folder: string): Promise<boolean> {
   let claim = `${path}-after-${dead.id}`;
   while (!(await create(claim, me, path))) {
     const rival = await read(claim);
@@ -103,7 +103,7 @@ async function succeed(path: string, dead: Found, me: LockHolder, folder: string
   }
 }
 
-interface Found {
+interface FoundLock {
   /** The holder's id or, for an unreadable file, a name derived from the file. */
   readonly id: string;
   /** Undefined when the file cannot be read as a lock. */
@@ -113,7 +113,7 @@ interface Found {
   readonly isCopy: boolean;
 }
 
-async function read(path: string): Promise<Found | undefined> {
+async function read(path: string): Promise<FoundLock | undefined> {
   try {
     const text = await readFile(path, "utf8");
     const { dev, ino, mtimeMs } = await stat(path, { bigint: true });
@@ -141,7 +141,7 @@ function parse(text: string): LockHolder | undefined {
   }
 }
 
-function refuseUnlessDead(folder: string, { holder, ageMs, isCopy }: Found): void {
+function refuseUnlessDead(folder: string, { holder, ageMs, isCopy }: FoundLock): void {
   if (isCopy) return;
   if (holder === undefined) {
     if (ageMs > writtenWithinMs) return;
@@ -252,7 +252,7 @@ async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-function isAbandoned(draft: Found | undefined): boolean {
+function isAbandoned(draft: FoundLock | undefined): boolean {
   if (draft?.holder !== undefined) return livenessOf(draft.holder) === "dead";
   return draft !== undefined && draft.ageMs > writtenWithinMs;
 }

@@ -1,7 +1,7 @@
 import type { RequestQueue } from "./request-queue.ts";
 
 /** What one round of upkeep did. */
-export interface UpkeepReport {
+export interface MaintenanceReport {
   readonly checkpointed: boolean;
   readonly vacuumed: readonly string[];
 }
@@ -29,12 +29,12 @@ const dueTables = `
  * The background work of a server, which PGlite lacks: checkpoints, which keep the WAL and a restart after a crash
  * short, and vacuum with analyze. Each step is a request of its own in the queue, so others run in between.
  */
-export class Upkeep {
+export class EmbeddedMaintenance {
   readonly #line: RequestQueue;
   readonly #warn: (text: string) => void;
   #checkpointAt: { walBytes: number; time: number };
   #callsSeen = 0;
-  #running: Promise<UpkeepReport> | undefined;
+  #running: Promise<MaintenanceReport> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -59,7 +59,7 @@ export class Upkeep {
   }
 
   /** Runs one round; concurrent callers share it. */
-  round(): Promise<UpkeepReport> {
+  round(): Promise<MaintenanceReport> {
     this.#running ??= this.#round().finally(() => {
       this.#running = undefined;
     });
@@ -75,7 +75,7 @@ export class Upkeep {
     });
   }
 
-  async #round(): Promise<UpkeepReport> {
+  async #round(): Promise<MaintenanceReport> {
     const checkpointed = await this.#checkpoint();
     const vacuumed = await this.#vacuum();
     this.#callsSeen = this.#line.calls;

@@ -2,7 +2,7 @@ import type { Db, Statement, Tx } from "../port/db.ts";
 import { translate } from "../port/failures.ts";
 import { beginFolder, inspectFolder, locateFolder, removeSignature } from "./folder.ts";
 import { type FolderLock, lockFolder } from "./lock.ts";
-import { Upkeep, type UpkeepReport } from "./maintenance.ts";
+import { EmbeddedMaintenance, type MaintenanceReport } from "./maintenance.ts";
 import { isForgotten, type RequestQueue, type Session } from "./request-queue.ts";
 import { startThread } from "./start.ts";
 import type { Syncs } from "./thread.ts";
@@ -22,7 +22,7 @@ export interface PgliteDb extends Db {
   dump(options?: { gzip?: boolean }): Promise<Buffer>;
   info(): Promise<PgliteInfo>;
   /** Runs one round of background maintenance: checkpoint and vacuum, where due. */
-  upkeep(): Promise<UpkeepReport>;
+  upkeep(): Promise<MaintenanceReport>;
   /** Writes the address of this process to the lock file, for the CLI. */
   announce(socket: string): Promise<void>;
 }
@@ -72,14 +72,14 @@ class ThreadDb implements PgliteDb {
   readonly #line: RequestQueue;
   readonly #lock: FolderLock | undefined;
   readonly #warn: (text: string) => void;
-  readonly #upkeep: Upkeep;
+  readonly #upkeep: EmbeddedMaintenance;
   #closing: Promise<void> | undefined;
 
   constructor(line: RequestQueue, lock: FolderLock | undefined, warn: (text: string) => void) {
     this.#line = line;
     this.#lock = lock;
     this.#warn = warn;
-    this.#upkeep = new Upkeep(line, warn);
+    this.#upkeep = new EmbeddedMaintenance(line, warn);
     this.#upkeep.start();
     void line.gone.then(() => this.#release());
   }
@@ -142,7 +142,7 @@ class ThreadDb implements PgliteDb {
     });
   }
 
-  upkeep(): Promise<UpkeepReport> {
+  upkeep(): Promise<MaintenanceReport> {
     return this.#upkeep.round();
   }
 

@@ -31,7 +31,7 @@ export class LendingPool {
     try {
       return await work(client);
     } catch (error) {
-      if (error instanceof Broken) {
+      if (error instanceof BrokenConnection) {
         lost = error.failure;
         throw error.thrown;
       }
@@ -83,7 +83,7 @@ function hostOf(client: pg.PoolClient): number {
 }
 
 /** A transaction that could not even be rolled back: its connection is lost, and its error still counts. */
-export class Broken extends Error {
+export class BrokenConnection extends Error {
   readonly thrown: unknown;
   readonly failure: Error;
 

@@ -6,7 +6,7 @@ import { sendNotice } from "../port/notices.ts";
 import { isRollback, isTransactionControl, ownSearchPath, SharedSearchPath } from "../port/search-path.ts";
 import { Hosts } from "./hosts.ts";
 import { fitsThread, keepLeasesInThread } from "./keep-leases.ts";
-import { Broken, LendingPool } from "./lending-pool.ts";
+import { BrokenConnection, LendingPool } from "./lending-pool.ts";
 import { LimitedReads } from "./limited-reads.ts";
 import { PostgresListener, unheard } from "./listen.ts";
 import { startupSettings } from "./startup-settings.ts";
@@ -195,7 +195,7 @@ class PostgresDb implements Db {
       } catch (error) {
         tx.end();
         await client.query("rollback").catch((failure: Error) => {
-          throw new Broken(error, failure);
+          throw new BrokenConnection(error, failure);
         });
         throw error;
       }

@@ -45,7 +45,7 @@ export async function insertNotesAlone(db: Executor, rows: readonly NoteRow[]): 
 }
 
 /** The last request to an instance since it failed. */
-export async function readAsked(db: Executor, id: string): Promise<unknown> {
+export async function readRequestedRecovery(db: Executor, id: string): Promise<unknown> {
   const [asked] = await db.rows<{ detail: unknown }>(sql`
     select asked.detail from pawl.attempts as asked
     where asked.instance_id = ${id}::uuid and asked.what = 'asked' and (asked.detail ->> 'version')::int >= (

@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { shown } from "../../definition/read/fault.ts";
+import { quotedValue } from "../../definition/read/fault.ts";
 import { Problem, settled } from "./problem.ts";
 import type { World } from "./world.ts";
 
@@ -40,7 +40,7 @@ async function objection(world: World, invariant: string, check: () => unknown):
   if (answer === undefined || answer === null || answer === true) return undefined;
   if (answer === false) return "it is false";
   if (typeof answer === "string" && answer !== "") return answer;
-  const message = `${what} returned ${shown(answer)}. Return true, or return false or a string with the problem, or throw.`;
+  const message = `${what} returned ${quotedValue(answer)}. Return true, or return false or a string with the problem, or throw.`;
   throw new Problem(what, message);
 }
 

@@ -1,11 +1,11 @@
 import { messageOf } from "../../base/errors.ts";
 import { PermanentError, TransientError } from "../../base/step-errors.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
-import { shown } from "../../definition/read/fault.ts";
+import { quotedValue } from "../../definition/read/fault.ts";
 import { never } from "../killable-db.ts";
 import { interrupt } from "./calls.ts";
 import { Problem, settled } from "./problem.ts";
-import type { Mishap, World } from "./world.ts";
+import type { StepFault, World } from "./world.ts";
 
 type Handler = (step: unknown) => unknown;
 
@@ -58,7 +58,7 @@ async function runStep(
     throw error;
   }
   if (!isReturnable(returned)) {
-    const message = `${place} returned ${shown(returned)}. Return step.go(…), step.retryLater(…), step.giveUp(…) or nothing.`;
+    const message = `${place} returned ${quotedValue(returned)}. Return step.go(…), step.retryLater(…), step.giveUp(…) or nothing.`;
     return stop(world, new Problem(place, message));
   }
   if (mishap?.when === "after") await befall(world, mishap, step.id);
@@ -82,7 +82,7 @@ const failure = "a simulated failure";
 /** A worker that stalls is late by more than a moment. */
 const marginMs = 1_000;
 
-async function befall(world: World, { kind, when, dice }: Mishap, id: string): Promise<void> {
+async function befall(world: World, { kind, when, dice }: StepFault, id: string): Promise<void> {
   const moment = when === "before" ? "before it begins" : "after it has done its work";
   switch (kind) {
     case "fail":

@@ -8,7 +8,7 @@ import { perform } from "./perform.ts";
 import { Problem, settled } from "./problem.ts";
 import { withSeededRandom } from "./seeded-random.ts";
 import type { Settings } from "./settings.ts";
-import { mortalEffects } from "./simulated-process.ts";
+import { effectsUntilDeath } from "./simulated-process.ts";
 import { World } from "./world.ts";
 
 /** What ended a run: an invariant that does not hold, or one of the user's functions. */
@@ -50,7 +50,7 @@ export async function runPlan(
   enter(world);
   settings.effects.clear();
   settings.effects.observe(
-    mortalEffects(({ name, about }, isRepeat) => {
+    effectsUntilDeath(({ name, about }, isRepeat) => {
       const what = `\`${name}\`${about === null ? "" : ` for ${about}`}`;
       world.story.tell(
         isRepeat ? `The known key keeps the effect ${what} from happening again.` : `The effect ${what} happens.`,
@@ -64,11 +64,11 @@ export async function runPlan(
     for (const act of plan.acts) {
       acts += 1;
       await perform(world, act);
-      const found = await lookAround(world, false);
+      const found = await readWorld(world, false);
       if (found !== undefined) return violationFailure(found);
     }
     await comeToRest(world);
-    const found = await lookAround(world, true);
+    const found = await readWorld(world, true);
     if (found !== undefined) return violationFailure(found);
     await refuseDefinitionFaults(world);
     return undefined;
@@ -94,7 +94,7 @@ async function prepare({ beforeEach, timeoutMs }: Settings): Promise<void> {
   }
 }
 
-async function lookAround(world: World, atRest: boolean): Promise<Violation | undefined> {
+async function readWorld(world: World, atRest: boolean): Promise<Violation | undefined> {
   await world.see();
   return violated(world, atRest);
 }

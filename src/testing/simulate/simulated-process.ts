@@ -8,14 +8,14 @@ import type { TestBench } from "../test-bench.ts";
 import type { TestPawl } from "../test-pawl.ts";
 
 /** When a process is to die: at the n-th place that it reaches, or after the next effect. */
-export type Doom = { readonly at: "effect" } | { readonly at: "any"; readonly visits: number };
+export type PlannedDeath = { readonly at: "effect" } | { readonly at: "any"; readonly visits: number };
 
 /** The process on whose behalf code runs. */
-const owners = new AsyncLocalStorage<MortalFaults>();
+const owners = new AsyncLocalStorage<FaultsUntilDeath>();
 
-class MortalFaults extends PlantedFaults {
+class FaultsUntilDeath extends PlantedFaults {
   isDead = false;
-  doom: Doom | undefined;
+  doom: PlannedDeath | undefined;
   #left = 0;
   #kill: () => void = () => {};
   #tellDeath: (place: CrashPlace) => void = () => {};
@@ -24,7 +24,7 @@ class MortalFaults extends PlantedFaults {
     this.#tellDeath = resolve;
   });
 
-  condemn(doom: Doom, kill: () => void): void {
+  condemn(doom: PlannedDeath, kill: () => void): void {
     this.doom = doom;
     this.#left = doom.at === "any" ? doom.visits : 0;
     this.#kill = kill;
@@ -49,23 +49,23 @@ class MortalFaults extends PlantedFaults {
 /** A process of a simulation: it can die, and what still runs on its behalf then has no effect on anything. */
 export class SimulatedProcess {
   readonly t: TestPawl;
-  readonly #faults: MortalFaults;
+  readonly #faults: FaultsUntilDeath;
   readonly #kill: () => void;
 
-  private constructor(t: TestPawl, faults: MortalFaults, kill: () => void) {
+  private constructor(t: TestPawl, faults: FaultsUntilDeath, kill: () => void) {
     this.t = t;
     this.#faults = faults;
     this.#kill = kill;
   }
 
   static async start(bench: TestBench, options: { leaseMs: number; newId: () => string }): Promise<SimulatedProcess> {
-    const faults = new MortalFaults();
+    const faults = new FaultsUntilDeath();
     const process = await bench.start(faults, options.leaseMs, options.newId);
     return new SimulatedProcess(process.t, faults, () => process.kill());
   }
 
   /** Plans its death. */
-  condemn(doom: Doom): void {
+  condemn(doom: PlannedDeath): void {
     this.#faults.condemn(doom, this.#kill);
   }
 
@@ -95,7 +95,7 @@ export class SimulatedProcess {
 }
 
 /** Around every effect: a dead process requests nothing, and one with a planned death may die right after it. */
-export function mortalEffects(tell: (effect: RecordedEffect, isRepeat: boolean) => void): EffectObserver {
+export function effectsUntilDeath(tell: (effect: RecordedEffect, isRepeat: boolean) => void): EffectObserver {
   return {
     before: async () => {
       if (owners.getStore()?.isDead === true) await never();

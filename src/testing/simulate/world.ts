@@ -8,11 +8,11 @@ import type { TestPawl } from "../test-pawl.ts";
 import type { Plan } from "./act.ts";
 import { type Problem, settled } from "./problem.ts";
 import type { Settings } from "./settings.ts";
-import { type Doom, SimulatedProcess } from "./simulated-process.ts";
+import { type PlannedDeath, SimulatedProcess } from "./simulated-process.ts";
 import { Story } from "./story.ts";
 
 /** A planned fault of a step, before it begins or after it has done its work. */
-export interface Mishap {
+export interface StepFault {
   readonly kind: "fail" | "failPermanently" | "stall" | "interrupt";
   readonly when: "before" | "after";
   /** How many steps run before the one that it happens to. */
@@ -28,7 +28,7 @@ export class World {
   readonly settings: Settings;
   readonly dice: Dice;
   readonly story: Story;
-  readonly #mishaps: Mishap[] = [];
+  readonly #mishaps: StepFault[] = [];
   readonly #bench: TestBench;
   readonly #newId: () => string;
   readonly #broken: Promise<never>;
@@ -86,16 +86,16 @@ export class World {
     return this.#running.look(work);
   }
 
-  condemn(doom: Doom): void {
+  condemn(doom: PlannedDeath): void {
     this.#running.condemn(doom);
   }
 
-  expose(mishap: Mishap): void {
+  expose(mishap: StepFault): void {
     this.#mishaps.push(mishap);
   }
 
   /** What happens to the step that begins now. */
-  nextMishap(): Mishap | undefined {
+  nextMishap(): StepFault | undefined {
     const at = this.#mishaps.findIndex(({ left }) => left <= 0);
     for (const mishap of this.#mishaps) mishap.left -= 1;
     return at < 0 ? undefined : this.#mishaps.splice(at, 1)[0];

@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { type Alert, type DeadLetterArchive, folderArchive } from "pawl";
 import { s3Archive } from "pawl/s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keepLetters } from "../../../src/dead-letters/retention.ts";
+import { enforceRetention } from "../../../src/dead-letters/retention.ts";
 import { letterSettings } from "../../../src/dead-letters/settings.ts";
 import { fail, order } from "../../dead-letters/orders.ts";
 import { type PostgresServer, startPostgres } from "../../setup/postgres.ts";
@@ -67,14 +67,14 @@ eachStore((store) => {
       const all = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id).sort();
       await it.goAway();
       for (let minute = 0; minute < 3; minute++) {
-        await expect(t.keepLetters()).rejects.toMatchObject({ code: "archive_failed" });
+        await expect(t.archiveDeadLetters()).rejects.toMatchObject({ code: "archive_failed" });
         await t.advance("61s");
-        await t.tellAlerts();
+        await t.deliverAlerts();
       }
       expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(5);
       expect(heard, "one a day").toHaveLength(1);
       await it.comeBack();
-      expect(await t.keepLetters()).toBe(3);
+      expect(await t.archiveDeadLetters()).toBe(3);
       const left = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id);
       expect([...(await archivedIds(it.archive)), ...left].sort()).toEqual(all);
       expect(await t.pawl.inspect.verify()).toEqual([]);
@@ -104,13 +104,13 @@ onPostgres("PostgreSQL away while dead letters are archived", () => {
       const all = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id).sort();
       // It goes away when the file is written, and the letters are not removed yet.
       const archive = { ...it.archive, read: (name: string) => it.archive.read(name).finally(() => takeAway(t)) };
-      await expect(keepLetters(t.kernel, { ...settings, archive })).rejects.toThrow();
+      await expect(enforceRetention(t.kernel, { ...settings, archive })).rejects.toThrow();
       await setAhead(t, 180);
       bringBack(t);
-      const notYet = await keepLetters(t.kernel, settings);
+      const notYet = await enforceRetention(t.kernel, settings);
       expect(notYet, "the turn is held by whoever had it, for five minutes").toBe(0);
       await setAhead(t, 301);
-      expect(await keepLetters(t.kernel, settings)).toBe(3);
+      expect(await enforceRetention(t.kernel, settings)).toBe(3);
       const left = (await t.pawl.deadLetters.list({ lifecycle: order })).map(({ id }) => id);
       expect(left).toHaveLength(2);
       expect([...new Set(await archivedIds(it.archive)), ...left].sort()).toEqual(all);

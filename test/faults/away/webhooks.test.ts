@@ -95,7 +95,7 @@ eachStore((store) => {
     await Promise.all(["x", "y"].map((key) => t.pawl.start(visit, { key })));
     await t.work();
     for (let second = 0; second < minutes * 60; second += 20) {
-      await t.tellAlerts();
+      await t.deliverAlerts();
       await t.advance("20s");
       passHere(20);
     }
@@ -109,7 +109,7 @@ eachStore((store) => {
       expect(round, "it goes on within the pause between attempts").toBeLessThan(20);
       await t.advance("60s");
       passHere(60);
-      await t.tellAlerts();
+      await t.deliverAlerts();
     }
     expect(receiver.alerts.map(({ key }) => key).sort()).toEqual(["x", "y"]);
     expect(metric(await t.pawl.inspect.metrics(), gauge)).toBe(0);

@@ -2,7 +2,7 @@ import { createPawl } from "pawl";
 import { assessment } from "../../../examples/assessment/assessment.ts";
 import { type Addresses, servicesAt } from "../../../examples/assessment/services/clients.ts";
 import type { LifecycleModel, StateModel } from "../../../src/definition/model.ts";
-import { say } from "../harm/write-line.ts";
+import { writeLine } from "../harm/write-line.ts";
 
 /**
  * A worker of the assessment that is made to be killed. It begins when it is told to, and holds the steps that it is told
@@ -36,7 +36,7 @@ function hold(lifecycle: LifecycleModel): void {
 }
 
 function stay(candidate: string): Promise<never> {
-  say("held", candidate);
+  writeLine("held", candidate);
   return new Promise(() => {});
 }
 
@@ -49,4 +49,4 @@ process.stdin.once("data", () => {
   pawl.work({ concurrency: 64, leaseDuration: "2500ms", pollInterval: "50ms", maintenanceInterval: "100ms" });
 });
 process.stdin.on("end", () => process.exit(0)); // Whoever was to kill us is gone.
-say("ready");
+writeLine("ready");

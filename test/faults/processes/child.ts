@@ -7,7 +7,7 @@ import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
 import { callUntil } from "../harm/callers.ts";
 import { Random } from "../harm/random.ts";
-import { say } from "../harm/write-line.ts";
+import { writeLine } from "../harm/write-line.ts";
 import { createBooked, errand } from "../worlds/errand.ts";
 
 /**
@@ -22,16 +22,16 @@ const db = url === undefined ? await openPglite({ folder: folder! }) : await ope
 const planted = faultsFrom(process.env.PAWL_FAULT);
 const faults: Faults | undefined = planted && {
   async at(point) {
-    say("fault", point, String(planted.visits(point) + 1));
+    writeLine("fault", point, String(planted.visits(point) + 1));
     await planted.at(point);
   },
 };
 const { pawl, kernel } = await openOn(db, { lifecycles: [errand], logger: false }, { faults });
 await createBooked(db);
 for (const { invariant, instance, message } of await verify(db))
-  say("violation", `${invariant} ${instance} ${message}`);
+  writeLine("violation", `${invariant} ${instance} ${message}`);
 const found = await pawl.list(errand, { limit: 30 });
-say("ready");
+writeLine("ready");
 
 await callUntil(
   {
@@ -41,8 +41,8 @@ await callUntil(
     lanes: await lanesOf(kernel),
     random: new Random(Number(process.env.PAWL_SEED)),
     book: {
-      begin: (mark, rows) => say("begin", mark, String(rows)),
-      answer: (mark, answer) => say("answer", mark, answer),
+      begin: (mark, rows) => writeLine("begin", mark, String(rows)),
+      answer: (mark, answer) => writeLine("answer", mark, answer),
     },
     keys: found.flatMap(({ key }) => (key === null || key.startsWith("end:") ? [] : [key])),
     whenBack: () => Promise.reject(new Error("The database is gone.")),

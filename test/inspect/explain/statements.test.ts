@@ -5,7 +5,7 @@ import type { ExplanationAnswer } from "../../../src/http/contract.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { Documented } from "../../http/documented.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 import {
   claim,
   counted,
@@ -108,7 +108,7 @@ const waits: { readonly [Kind in WaitingFor["kind"]]: (t: TestPawl) => Promise<N
     return ["odd", "k"];
   },
   newer_definition: async (t) => {
-    await using next = await beside(t, [newer]);
+    await using next = await openSecondProcess(t, [newer]);
     await next.pawl.start(newer, { key: "n" });
     return ["odd", "n"];
   },

@@ -2,7 +2,7 @@ import { constant, lifecycle, type Step } from "pawl";
 import { expect, test } from "vitest";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 import { at, explain, explainWorld, gated, liveWorker, mail, odd, report, waitOf } from "./world.ts";
 
 eachStore((store) => {
@@ -324,7 +324,7 @@ eachStore((store) => {
     const faulty = await explain(t, odd, "k");
     expect(waitOf(faulty, "definition_fault")).toMatchObject({ lane: "odd@1/a", by: "person", until: at("12:10:00") });
     expect(faulty.stuck).toMatchObject({ reason: "definition_fault" });
-    await using newer = await beside(t, [newest]);
+    await using newer = await openSecondProcess(t, [newest]);
     await newer.pawl.start(newest, { key: "n" });
     await liveWorker(t, ["odd@1/a"]);
     const explained = await explain(t, odd, "n");

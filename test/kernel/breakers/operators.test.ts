@@ -1,16 +1,16 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../../src/store/port/db.ts";
-import { KeptLog } from "../../support/captured-log.ts";
+import { CapturedLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, grade, llm, some, speech, steps } from "../../support/essay.ts";
 import { metric } from "../../support/metric.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const breakers = { llm: { minimum: 3, probes: 2, publish: "pawl.breaker" }, quiet: {} } as const;
 
 eachStore((store) => {
-  const open = async (logger?: KeptLog) => {
+  const open = async (logger?: CapturedLog) => {
     steps.grade = () => {};
     steps.listen = () => {};
     const t = await store.open({ lifecycles: [essay, speech], breakers, logger });
@@ -20,7 +20,7 @@ eachStore((store) => {
 
   test("an operator holds a breaker open, in all processes, until it is released; then probes tell whether it may close", async () => {
     await using t = await open();
-    await using other = await beside(t, [essay, speech], [], { breakers });
+    await using other = await openSecondProcess(t, [essay, speech], [], { breakers });
     const forced = await t.pawl.breakers.force("llm", "open", { reason: "an outage is announced", actor: "grace" });
     expect(forced).toMatchObject({
       state: "open",
@@ -143,7 +143,7 @@ eachStore((store) => {
   });
 
   test("metrics tell how breakers stand and how often they flipped, and the log when and why", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await open(log);
     expect(metric(await t.pawl.inspect.metrics(), 'pawl_breaker_state{breaker="llm"}')).toBeUndefined(); // Nobody has called it.
     await grade(t, { failed: 3 });

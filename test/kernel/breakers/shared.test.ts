@@ -14,7 +14,7 @@ import { freshMs, Lanes } from "../../../src/worker/lanes.ts";
 import { run } from "../../../src/worker/steps/run.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, grade, llm, some, speech, steps } from "../../support/essay.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const breakers = { llm: { minimum: 3, probes: 2 } };
 const lane = "essay@1/grading";
@@ -116,7 +116,7 @@ eachStore((store) => {
 
   test("what processes count is added up, and a flip is seen by all of them at their next look, within a second", async () => {
     await using t = await open();
-    await using other = await beside(t, [essay, speech], [], { breakers });
+    await using other = await openSecondProcess(t, [essay, speech], [], { breakers });
     expect(freshMs).toBeLessThanOrEqual(500);
     const lanes = new Lanes(other.kernel);
     await lanes.read();

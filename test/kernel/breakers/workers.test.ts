@@ -5,7 +5,7 @@ import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { essay, llm, some, steps } from "../../support/essay.ts";
 import { gateOf } from "../../support/gate.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const breakers = { llm: { minimum: 3, probes: 2, ramp: 0 } };
 
@@ -72,7 +72,7 @@ eachStore((store) => {
 
   test("workers of two processes open a breaker by what fails, rest, probe, close it, and finish", async () => {
     await using t = await open(24);
-    await using other = await beside(t, [essay], [], { breakers });
+    await using other = await openSecondProcess(t, [essay], [], { breakers });
     let isAway = true;
     steps.grade = () => {
       if (isAway) throw new Error("no answer");

@@ -1,7 +1,7 @@
 import { lifecycle, type TransactionLike } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { KeptLog } from "../../support/captured-log.ts";
+import { CapturedLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 
 /** What throws, changed by the tests. */
@@ -46,7 +46,7 @@ const order = lifecycle("order", {
 eachStore((store) => {
   async function open() {
     Object.assign(broken, { guard: false, set: false, hook: false });
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const t = await store.open({ lifecycles: [order], logger: log });
     await t.db.script("create table if not exists public.charges (id uuid); truncate public.charges");
     await t.pawl.start(order, { key: "o" });

@@ -4,7 +4,7 @@ import { checkParents } from "../../../src/kernel/family/check-parents.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
 import { attemptWith, note, plan, solve } from "../../support/family.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const counting = attemptWith("count");
 const failing = attemptWith("fail");
@@ -268,7 +268,7 @@ eachStore((store) => {
 
   test("children that end while many processes look join exactly once", async () => {
     await using t = await open(counting, []);
-    await using other = await beside(t, [counting, solve, note]);
+    await using other = await openSecondProcess(t, [counting, solve, note]);
     const rounds = store.kind === "postgres" ? 40 : 5;
     for (let round = 0; round < rounds; round++) {
       const { id } = await t.pawl.start(counting, { data: { questions: ["q1", "q2"] } });
@@ -303,7 +303,7 @@ eachStore((store) => {
       tx.query<{ id: string }>("select id::text as id from pawl.instances where parent_id is not null order by id"),
     );
     // Somebody holds the end of one child open in a transaction of his own: its siblings end all the same.
-    await using other = await beside(t, [counting, solve, note]);
+    await using other = await openSecondProcess(t, [counting, solve, note]);
     const [first, ...others] = rows;
     const end = (to: { id: string }) => ({ to, event: "verdict" as const, payload: { score: 1 } });
     if (store.kind === "pglite") await t.pawl.sendMany(solve, [end(first!), ...others.map(end)]);

@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { KeptLog } from "../../support/captured-log.ts";
+import { CapturedLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 
 /** What the guard and the hooks throw at, changed by the tests. */
@@ -83,7 +83,7 @@ eachStore((store) => {
   async function open() {
     broken.guard = true;
     broken.hook = true;
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const t = await store.open({ lifecycles: [invoice, offer, bid], logger: log });
     await t.db.script("create table if not exists public.charges (id uuid); truncate public.charges");
     await t.pawl.start(invoice, { key: "i" });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { started } from "../../people/labeling.ts";
-import { KeptLog } from "../../support/captured-log.ts";
+import { CapturedLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 
 /** What the definitions throw at, changed by the tests. */
@@ -67,7 +67,7 @@ const scan = lifecycle("scan", {
 eachStore((store) => {
   async function open(breaks: Partial<typeof broken>) {
     Object.assign(broken, { guard: false, hook: false, answer: false }, breaks);
-    const log = new KeptLog();
+    const log = new CapturedLog();
     const t = await store.open({ lifecycles: [page, book, scan], logger: log });
     await t.db.script("create table if not exists public.joins (id uuid); truncate public.joins");
     return { t, log };

@@ -1,7 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { KeptLog } from "../../support/captured-log.ts";
+import { CapturedLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 
 const upload = lifecycle("upload", {
@@ -102,7 +102,7 @@ eachStore((store) => {
   });
 
   test("A54 a refused release is logged, noted once for each reason, asked again with pauses, and an alert in the end", async () => {
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await store.open({ lifecycles: [single], logger: log });
     await t.pawl.start(single, { key: "held", data: { held: true } });
     await t.advance("3h");
@@ -127,7 +127,7 @@ eachStore((store) => {
 
   test("A54 a release that throws ends as a dead letter with the error, and a requeue sends its event", async () => {
     broken.hook = true;
-    const log = new KeptLog();
+    const log = new CapturedLog();
     await using t = await store.open({ lifecycles: [single], logger: log });
     await t.pawl.start(single, { key: "jammed", data: { throws: true } });
     await t.advance("1h");

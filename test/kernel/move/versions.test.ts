@@ -4,7 +4,7 @@ import { z } from "zod";
 import { sql } from "../../../src/store/port/db.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const data = z.object({ note: z.string().optional(), notes: z.number().default(0) });
 const counting = ({ data: { notes } }: { data: { notes: number } }) => ({ notes: notes + 1 });
@@ -104,7 +104,7 @@ eachStore((store) => {
   test("the same number may gain states and edges, and goes on with what is there", async () => {
     await using t = await open();
     await t.pawl.start(first, { key: "e", data: {} });
-    await using next = await beside(t, [grown]);
+    await using next = await openSecondProcess(t, [grown]);
     await next.work();
     await next.pawl.send(grown, "e", "park");
     await next.pawl.send(grown, "e", "unpark");
@@ -117,17 +117,17 @@ eachStore((store) => {
 
   test("a process of an earlier deploy is welcome back, also after the definition has grown", async () => {
     await using t = await open();
-    await using _next = await beside(t, [grown]);
-    await using back = await beside(t, [first]);
+    await using _next = await openSecondProcess(t, [grown]);
+    await using back = await openSecondProcess(t, [first]);
     await back.pawl.start(first, { key: "e", data: {} });
     expect(await back.work()).toBe(1);
-    await using _again = await beside(t, [grown]);
+    await using _again = await openSecondProcess(t, [grown]);
   });
 
   test("losing or redirecting an edge under the same number is refused, with what is missing and what to do", async () => {
     await using t = await open();
-    await using _next = await beside(t, [grown]);
-    await expect(beside(t, [redirected])).rejects.toMatchObject({
+    await using _next = await openSecondProcess(t, [grown]);
+    await expect(openSecondProcess(t, [redirected])).rejects.toMatchObject({
       code: "definition_changed",
       message: expect.stringMatching(/version 1 lacks .*drafting -drafted-> waiting.* raise `version` to 2/),
       details: { lifecycle: "essay", version: 1, lost: expect.arrayContaining(["waiting -park-> parked"]) },
@@ -154,8 +154,8 @@ eachStore((store) => {
         ],
       },
     };
-    await expect(beside(t, [lost])).rejects.toMatchObject(refusal);
-    await expect(beside(t, [lost])).rejects.toMatchObject(refusal);
+    await expect(openSecondProcess(t, [lost])).rejects.toMatchObject(refusal);
+    await expect(openSecondProcess(t, [lost])).rejects.toMatchObject(refusal);
     expect(await t.pawl.send(first, "e", "approve")).toMatchObject({ definition: 1 });
   });
 
@@ -164,7 +164,7 @@ eachStore((store) => {
     await t.pawl.start(first, { key: "e", data: {} });
     await t.work();
     await t.pawl.send(first, "e", "approve");
-    await using next = await beside(t, [lost]);
+    await using next = await openSecondProcess(t, [lost]);
     expect(await next.pawl.get(lost, "e")).toMatchObject({ state: "approved", outcome: "success", definition: 1 });
     expect(await next.pawl.list(lost)).toHaveLength(1);
     await expect(next.pawl.send(lost, "e", "accept")).rejects.toMatchObject({ code: "transition_refused" });
@@ -172,10 +172,10 @@ eachStore((store) => {
 
   test("each start looks again whether someone stands where the new version has no place", async () => {
     await using t = await open();
-    await using _next = await beside(t, [lost]);
+    await using _next = await openSecondProcess(t, [lost]);
     await t.pawl.start(first, { key: "e", data: {} });
-    await expect(beside(t, [lost])).rejects.toMatchObject({ code: "states_removed" });
-    await using _renamed = await beside(t, [renamed]);
+    await expect(openSecondProcess(t, [lost])).rejects.toMatchObject({ code: "states_removed" });
+    await using _renamed = await openSecondProcess(t, [renamed]);
   });
 
   test("under a new name an instance goes on: the journal says so, and its timers are as they were", async () => {
@@ -184,7 +184,7 @@ eachStore((store) => {
     await t.work();
     await t.advance("2d");
     expect(await timers(t)).toEqual(["expire in 5d"]);
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     expect(await next.pawl.get(renamed, "e")).toMatchObject({ state: "reviewing", version: 3, definition: 1 });
     expect(await next.pawl.inspect.counts(renamed)).toEqual({ reviewing: 1 });
     expect(await next.pawl.list(renamed, { state: "reviewing" })).toHaveLength(1);
@@ -206,7 +206,7 @@ eachStore((store) => {
     await using t = await open();
     await t.pawl.start(first, { key: "e", data: {} });
     await t.work();
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     await next.advance("1d");
     expect((await next.pawl.journal(renamed, "e")).slice(2)).toMatchObject([
       { event: "rename", from: "waiting", to: "reviewing" },
@@ -222,7 +222,7 @@ eachStore((store) => {
       { key: "f", data: {} },
     ]);
     expect(await lanes(t)).toEqual(["essay@1/drafting", "essay@1/drafting"]);
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     expect(await next.pawl.list(renamed, { state: "writing" })).toHaveLength(2);
     await next.pawl.send(renamed, "f", "noted");
     expect(await lanes(t)).toEqual(["essay@1/drafting", "essay@2/writing"]);
@@ -240,7 +240,7 @@ eachStore((store) => {
     await using t = await open();
     await t.pawl.start(first, { key: "e", data: {} });
     const old = await t.claim("essay/drafting");
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     await next.pawl.send(renamed, "e", "noted");
     await expect(old.report("drafted")).rejects.toMatchObject({ code: "lease_lost" });
     expect(await next.work()).toBe(1);
@@ -251,7 +251,7 @@ eachStore((store) => {
     await using t = await open();
     await t.pawl.start(first, { key: "e", data: {} });
     await t.claim("essay/drafting");
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     await next.advance("31s");
     expect(await next.work()).toBe(1);
     expect(await next.pawl.get(renamed, "e")).toMatchObject({ state: "reviewing" });
@@ -271,7 +271,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [old] });
     await t.pawl.start(old, { key: "p" });
     await t.pawl.send(old, "p", "send");
-    await using next = await beside(t, [now]);
+    await using next = await openSecondProcess(t, [now]);
     expect(await next.work()).toBe(1);
     expect(told).toEqual(["told"]);
   });
@@ -281,7 +281,7 @@ eachStore((store) => {
     await t.pawl.start(first, { key: "e", data: {} });
     await t.work();
     await t.pawl.send(first, "e", "expire");
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     expect(await next.pawl.get(renamed, "e")).toMatchObject({ state: "done", outcome: "failure", version: 3 });
     expect(await next.pawl.wait(renamed, "e", { until: "done" })).toMatchObject({ state: "done" });
     expect(await next.pawl.send(renamed, "e", "restart")).toMatchObject({ state: "writing", outcome: null });
@@ -293,7 +293,7 @@ eachStore((store) => {
     await t.pawl.start(first, { key: "e", data: {} });
     await t.work();
     await t.pawl.send(first, "e", "fail");
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     expect(await next.pawl.send(renamed, "e", "recover")).toMatchObject({ state: "reviewing", definition: 2 });
     const [row] = await t.db.rows<{ visit: number }>(sql`select visit from pawl.instances`);
     expect(row).toEqual({ visit: 2 });
@@ -306,7 +306,7 @@ eachStore((store) => {
       { key: "new", data: {} },
     ]);
     await t.work();
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     await next.pawl.send(renamed, "new", "noted");
     const refusal = {
       code: "definition_newer",
@@ -335,7 +335,7 @@ eachStore((store) => {
       { key: "new", data: {} },
     ]);
     await t.work();
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     await next.pawl.send(renamed, "new", "noted");
     await t.advance("8d");
     expect(await t.maintain()).toMatchObject({ newer: 1, failures: [] });
@@ -364,7 +364,7 @@ eachStore((store) => {
       { key: "lies", data: {} },
     ]);
     const held = await t.claim("essay/drafting");
-    await using next = await beside(t, [keeps]);
+    await using next = await openSecondProcess(t, [keeps]);
     for (const key of ["held", "lies"]) await next.pawl.send(keeps, key, "noted");
     expect(await lanes(t)).toEqual(["essay@2/drafting", "essay@2/drafting"]);
     await expect(held.report("drafted")).rejects.toMatchObject({ code: "lease_lost" });
@@ -375,7 +375,7 @@ eachStore((store) => {
 
   test("two versions side by side share the work: each instance ends, moved by no older one than before", async () => {
     await using t = await open();
-    await using next = await beside(t, [renamed]);
+    await using next = await openSecondProcess(t, [renamed]);
     const olds = await t.pawl.startMany(
       first,
       Array.from({ length: 20 }, (_, index) => ({ key: `a${index}`, data: {} })),
@@ -424,9 +424,9 @@ eachStore((store) => {
         )
       ).map(({ keep: days }) => (days === null ? null : Number(days)));
     expect(await keep()).toEqual([7]);
-    await using _next = await beside(t, [kept("30d")]);
+    await using _next = await openSecondProcess(t, [kept("30d")]);
     expect(await keep()).toEqual([30]);
-    await using _forever = await beside(t, [kept(undefined)]);
+    await using _forever = await openSecondProcess(t, [kept(undefined)]);
     expect(await keep()).toEqual([null]);
   });
 });

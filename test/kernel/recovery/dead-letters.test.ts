@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 
@@ -256,7 +256,7 @@ eachStore((store) => {
         sent: { final: "success" },
       },
     });
-    await using next = await beside(t, [newer]);
+    await using next = await openSecondProcess(t, [newer]);
     const [letter] = await next.pawl.deadLetters.list({ lifecycle: newer });
     await next.pawl.deadLetters.requeue(letter!.id);
     expect(await next.pawl.get(newer, "o")).toMatchObject({ state: "boxing", definition: 2 });

@@ -1,7 +1,7 @@
 import { constant, lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { eachStore } from "../../support/each-store.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 
@@ -49,7 +49,7 @@ eachStore((store) => {
     const tries = new Tries();
     const { older, newer } = versions(tries.run);
     await using t = await store.open({ lifecycles: [older] });
-    await using next = await beside(t, [newer]);
+    await using next = await openSecondProcess(t, [newer]);
     const keys = Array.from({ length: 12 }, (_, n) => `k${n}`);
     for (const [n, key] of keys.entries()) {
       if (n % 2 === 0) await t.pawl.start(older, { key });
@@ -76,7 +76,7 @@ eachStore((store) => {
     await t.pawl.start(older, { key: "c" });
     await (await t.claim("claim/checking")).report("checked");
     await (await t.claim("claim/deciding")).fail(new Error("no"));
-    await using next = await beside(t, [newer]);
+    await using next = await openSecondProcess(t, [newer]);
     await next.advance("10m");
     await next.work();
     const journal = await next.pawl.journal(newer, "c");
@@ -96,7 +96,7 @@ eachStore((store) => {
     await using t = await store.open({ lifecycles: [older] });
     await t.pawl.start(older, { key: "c" });
     await t.pawl.send(older, "c", "fail");
-    await using next = await beside(t, [newer]);
+    await using next = await openSecondProcess(t, [newer]);
     await t.advance("4m");
     await next.pawl.send(newer, "c", "noted");
     await t.advance("6m");
@@ -127,7 +127,7 @@ eachStore((store) => {
         failed: { on: { noted: {} } },
       },
     });
-    await using next = await beside(t, [patient]);
+    await using next = await openSecondProcess(t, [patient]);
     const [letter] = await next.pawl.deadLetters.list({ lifecycle: patient });
     await next.pawl.deadLetters.requeue(letter!.id, { actor: "ada" });
     await (await next.claim("claim/checking")).fail(new Error("no"));
@@ -154,7 +154,7 @@ eachStore((store) => {
         failed: { on: { noted: {} } },
       },
     });
-    await using next = await beside(t, [plain]);
+    await using next = await openSecondProcess(t, [plain]);
     await next.advance("10m");
     await next.work();
     expect(await next.pawl.get(plain, "c")).toMatchObject({ state: "done" });

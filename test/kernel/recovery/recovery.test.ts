@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { eachStore } from "../../support/each-store.ts";
-import { beside } from "../../support/second-process.ts";
+import { openSecondProcess } from "../../support/second-process.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
 
@@ -190,7 +190,7 @@ eachStore((store) => {
 
   test("two processes count the same failures", async () => {
     await using t = await open();
-    await using other = await beside(t, [claim]);
+    await using other = await openSecondProcess(t, [claim]);
     await failStep(t);
     await other.pawl.send(claim, "c", "recover");
     await failStep(other);

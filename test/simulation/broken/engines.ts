@@ -273,8 +273,8 @@ export const brokenEngines: readonly BrokenEngine[] = [
     patches: [
       {
         file: "src/alerts/alert-loop.ts",
-        from: "(await tellAlerts(kernel, sinks)) > 0 ? 0 : restMs",
-        to: "void tellAlerts, void kernel, void sinks, restMs",
+        from: "(await deliverAlerts(kernel, sinks)) > 0 ? 0 : restMs",
+        to: "void deliverAlerts, void kernel, void sinks, restMs",
       },
     ],
   },
@@ -299,7 +299,7 @@ export const brokenEngines: readonly BrokenEngine[] = [
       },
       {
         file: "src/people/assigning/eligibility.ts",
-        from: "if (eligible.length === mostBarred) return [];",
+        from: "if (eligible.length === maxExcluded) return [];",
         to: "return [];",
       },
     ],

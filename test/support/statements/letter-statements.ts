@@ -1,9 +1,9 @@
 import type { Pawl } from "pawl";
 import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
-import { keepDied } from "../../../src/dead-letters/broker-dead-letters.ts";
-import { keepLetters } from "../../../src/dead-letters/retention.ts";
-import { carryOn } from "../../../src/dead-letters/run-operations.ts";
-import { markTicketTold, takeDueTickets } from "../../../src/dead-letters/store/tickets.ts";
+import { storeBrokerDeadLetter } from "../../../src/dead-letters/broker-dead-letters.ts";
+import { enforceRetention } from "../../../src/dead-letters/retention.ts";
+import { runOneBatch } from "../../../src/dead-letters/run-operations.ts";
+import { claimDueTickets, markTicketDelivered } from "../../../src/dead-letters/store/tickets.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { Verbs } from "../../../src/kernel/verbs.ts";
 
@@ -24,13 +24,14 @@ const died = {
 
 /** What is done about dead letters without a person: taking them in, carrying on, telling, archiving. */
 export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promise<void> {
-  for (const id of [undefined, kernel.newId(), kernel.newId()]) await keepDied(kernel, { ...died, id });
+  for (const id of [undefined, kernel.newId(), kernel.newId()]) await storeBrokerDeadLetter(kernel, { ...died, id });
   const some = await pawl.deadLetters.list({ limit: 5 });
   await pawl.deadLetters.list({ fingerprint: some[0]!.fingerprint, limit: 5 });
   await pawl.deadLetters.requeueMany({ id: some.map((letter) => letter.id) });
   const verbs = new Verbs(kernel);
-  while (await carryOn(kernel, verbs));
-  for (const ticket of await takeDueTickets(kernel.db, 20, 120_000)) await markTicketTold(kernel.db, ticket, null);
+  while (await runOneBatch(kernel, verbs));
+  for (const ticket of await claimDueTickets(kernel.db, 20, 120_000))
+    await markTicketDelivered(kernel.db, ticket, null);
   const files = new Map<string, Buffer>();
   const archive = {
     name: "memory",
@@ -41,5 +42,5 @@ export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promi
   await archiveOldest(kernel, archive, { olderThanMs: 0, limit: 3 });
   await archiveOldest(kernel, archive, { olderThanMs: null, limit: 3 });
   await restore(kernel, archive, { files: [...files.keys()] });
-  await keepLetters(kernel, { keepMs: null, keepMost: 1_000_000, archive, alertOver: 1 });
+  await enforceRetention(kernel, { keepMs: null, keepMost: 1_000_000, archive, alertOver: 1 });
 }

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Entered } from "./form-values.ts";
+import type { FormValue } from "./form-values.ts";
 
 const everyMs = 2_000;
 
@@ -7,18 +7,18 @@ const everyMs = 2_000;
 export class Drafts {
   /** Whether the server has the current input. */
   readonly state = signal<"none" | "waiting" | "kept" | "failed">("none");
-  readonly #keep: (entered: Entered, leaving: boolean) => Promise<unknown>;
+  readonly #keep: (entered: FormValue, leaving: boolean) => Promise<unknown>;
   /** The input that the server does not have yet. */
-  #behind: { readonly entered: Entered } | undefined;
+  #behind: { readonly entered: FormValue } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #underWay: Promise<void> = Promise.resolve();
 
   /** `keep` gets `leaving` when the page is being closed, and its request must outlive it. */
-  constructor(keep: (entered: Entered, leaving: boolean) => Promise<unknown>) {
+  constructor(keep: (entered: FormValue, leaving: boolean) => Promise<unknown>) {
     this.#keep = keep;
   }
 
-  changed(entered: Entered): void {
+  changed(entered: FormValue): void {
     this.#behind = { entered };
     this.resume();
   }
@@ -54,7 +54,7 @@ export class Drafts {
     this.state.value = isKept ? "kept" : "none";
   }
 
-  async #write(behind: { readonly entered: Entered }, leaving: boolean): Promise<void> {
+  async #write(behind: { readonly entered: FormValue }, leaving: boolean): Promise<void> {
     try {
       await this.#keep(behind.entered, leaving);
       if (this.#behind === undefined) this.state.value = "kept";

@@ -1,4 +1,4 @@
-import { idAt, type Press } from "../keys/key-handler.ts";
+import { idAt, type KeyHandler } from "../keys/key-handler.ts";
 import type { Labeling } from "../labeling.ts";
 import type { Option } from "./fields.ts";
 import { at, type Fault, hasSomething, type Path, pointerOf } from "./form-values.ts";
@@ -7,11 +7,11 @@ import { chosen } from "./groups.ts";
 /** The part of the form that a field needs. */
 export interface FormAround {
   readonly labeling: Labeling;
-  readonly press: Press;
+  readonly press: KeyHandler;
 }
 
 /** The errors of one field; empty without any, so that screen readers know the element. */
-export function Faults({ labeling, path }: { readonly labeling: Labeling; readonly path: Path }) {
+export function FieldErrors({ labeling, path }: { readonly labeling: Labeling; readonly path: Path }) {
   const pointer = pointerOf(path);
   const own = pointer === "" ? [] : labeling.faults.value.filter((fault) => fault.path === pointer);
   return (

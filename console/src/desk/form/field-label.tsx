@@ -12,7 +12,7 @@ export interface FieldProps<Shown extends Field = Field> {
 }
 
 /** The name of a field, and whether it is optional. */
-export function Named({ field, name, required }: Pick<FieldProps, "field" | "name" | "required">) {
+export function FieldLabel({ field, name, required }: Pick<FieldProps, "field" | "name" | "required">) {
   return (
     <>
       <span class="field-name">{titleOf(field, name)}</span>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { idAt } from "../keys/key-handler.ts";
-import { Faults, isWrong, valueAt } from "./field-errors.tsx";
-import { type FieldProps, Named, titleOf } from "./field-label.tsx";
+import { FieldErrors, isWrong, valueAt } from "./field-errors.tsx";
+import { FieldLabel, type FieldProps, titleOf } from "./field-label.tsx";
 import type { FieldOf } from "./fields.ts";
 import { blank, pointerOf } from "./form-values.ts";
 import { Question } from "./question.tsx";
@@ -30,11 +30,11 @@ function Line({ field, path, name, required, around, children }: FieldProps & { 
   return (
     <div class={isWrong(around.labeling, path) ? "field wrong" : "field"}>
       <label for={idAt(pointer)}>
-        <Named field={field} name={name} required={required} />
+        <FieldLabel field={field} name={name} required={required} />
       </label>
       {field.description !== undefined && path.length > 0 && <p class="quiet">{field.description}</p>}
       {children}
-      <Faults labeling={around.labeling} path={path} />
+      <FieldErrors labeling={around.labeling} path={path} />
     </div>
   );
 }
@@ -137,11 +137,11 @@ function GroupField({ field, path, name, required, around }: FieldProps<FieldOf<
   return (
     <fieldset class="group" id={idAt(pointerOf(path))}>
       <legend>
-        <Named field={field} name={name} required={required} />
+        <FieldLabel field={field} name={name} required={required} />
       </legend>
       {field.description !== undefined && <p class="quiet">{field.description}</p>}
       {entries}
-      <Faults labeling={around.labeling} path={path} />
+      <FieldErrors labeling={around.labeling} path={path} />
     </fieldset>
   );
 }
@@ -162,7 +162,7 @@ function ListField({ field, path, name, required, around }: FieldProps<FieldOf<"
   return (
     <fieldset class="group" id={idAt(pointerOf(path))}>
       <legend>
-        <Named field={field} name={name} required={required} />
+        <FieldLabel field={field} name={name} required={required} />
       </legend>
       {field.description !== undefined && path.length > 0 && <p class="quiet">{field.description}</p>}
       {items.map((_, index) => (
@@ -188,7 +188,7 @@ function ListField({ field, path, name, required, around }: FieldProps<FieldOf<"
       >
         Add <span class="hidden">to {title}</span>
       </button>
-      <Faults labeling={around.labeling} path={path} />
+      <FieldErrors labeling={around.labeling} path={path} />
     </fieldset>
   );
 }

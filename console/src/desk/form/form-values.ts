@@ -4,7 +4,7 @@ import { type Field, isSchema } from "./fields.ts";
  * The input of a field: the value of a choice, the text of a text or JSON field, a list, or an object of these;
  * undefined if empty. Stored as the draft.
  */
-export type Entered = unknown;
+export type FormValue = unknown;
 
 /** The way from the whole form to a field. */
 export type Path = readonly (string | number)[];
@@ -18,7 +18,7 @@ export interface Fault {
 }
 
 /** The value of a field before any input. */
-export function blank(field: Field): Entered {
+export function blank(field: Field): FormValue {
   if (field.initial !== undefined) return fromLabel(field, field.initial);
   if (field.kind === "group") return Object.fromEntries(field.entries.map((one) => [one.name, blank(one.field)]));
   if (field.kind === "list") return Array.from({ length: Math.min(field.least, 50) }, () => blank(field.item));
@@ -26,12 +26,12 @@ export function blank(field: Field): Entered {
 }
 
 /** The input that would produce a label: to correct an earlier one. */
-export function fromLabel(field: Field, label: unknown): Entered {
+export function fromLabel(field: Field, label: unknown): FormValue {
   return fitted(field, label, (value) => (value === undefined ? undefined : JSON.stringify(value, undefined, 2)));
 }
 
 /** A draft, as far as it fits: the schema of its queue may have changed since. */
-export function fromDraft(field: Field, draft: unknown): Entered {
+export function fromDraft(field: Field, draft: unknown): FormValue {
   return fitted(field, draft, (value) => (typeof value === "string" ? value : undefined));
 }
 
@@ -40,12 +40,12 @@ export function beginning(
   field: Field,
   draft: { readonly value: unknown } | null,
   revised: { readonly value: unknown } | null,
-): Entered {
+): FormValue {
   if (draft !== null) return fromDraft(field, draft.value);
   return revised === null ? blank(field) : fromLabel(field, revised.value);
 }
 
-function fitted(field: Field, value: unknown, asJson: (value: unknown) => string | undefined): Entered {
+function fitted(field: Field, value: unknown, asJson: (value: unknown) => string | undefined): FormValue {
   switch (field.kind) {
     case "choice":
       return field.options.find((option) => option.value === value)?.value;
@@ -71,7 +71,7 @@ function fitted(field: Field, value: unknown, asJson: (value: unknown) => string
 /** The label of an input, and the faults that can be found here; the server finds the others. */
 export function labelOf(
   field: Field,
-  entered: Entered,
+  entered: FormValue,
 ): { readonly label: unknown; readonly faults: readonly Fault[] } {
   const faults: Fault[] = [];
   const label = labelAt(field, entered, true, [], faults);
@@ -81,12 +81,12 @@ export function labelOf(
 }
 
 /** Undefined is left out of the object around it. */
-function labelAt(field: Field, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
+function labelAt(field: Field, entered: FormValue, required: boolean, path: Path, faults: Fault[]): unknown {
   const made = madeOf(field, entered, required, path, faults);
   return made === undefined && required && field.nullable ? null : made;
 }
 
-function madeOf(field: Field, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
+function madeOf(field: Field, entered: FormValue, required: boolean, path: Path, faults: Fault[]): unknown {
   switch (field.kind) {
     case "choice":
     case "number":
@@ -109,7 +109,7 @@ function madeOf(field: Field, entered: Entered, required: boolean, path: Path, f
 
 type Entries = Extract<Field, { kind: "group" }>["entries"];
 
-function groupOf(entries: Entries, entered: Entered, required: boolean, path: Path, faults: Fault[]): unknown {
+function groupOf(entries: Entries, entered: FormValue, required: boolean, path: Path, faults: Fault[]): unknown {
   const parts = isSchema(entered) ? entered : {};
   // An optional part without input requires nothing, whatever is required within it.
   if (!required && !Object.values(parts).some(hasSomething)) return undefined;
@@ -120,7 +120,7 @@ function groupOf(entries: Entries, entered: Entered, required: boolean, path: Pa
   return Object.fromEntries(made);
 }
 
-function parsed(entered: Entered, path: Path, faults: Fault[]): unknown {
+function parsed(entered: FormValue, path: Path, faults: Fault[]): unknown {
   if (typeof entered !== "string" || entered.trim() === "") return undefined;
   try {
     return JSON.parse(entered) as unknown;
@@ -132,20 +132,20 @@ function parsed(entered: Entered, path: Path, faults: Fault[]): unknown {
 }
 
 /** Whether there is any input. */
-export function hasSomething(entered: Entered): boolean {
+export function hasSomething(entered: FormValue): boolean {
   if (entered === undefined || entered === null || entered === "") return false;
   if (typeof entered === "object") return Object.values(entered).some(hasSomething);
   return true;
 }
 
-export function at(entered: Entered, path: Path): Entered {
+export function at(entered: FormValue, path: Path): FormValue {
   let found = entered;
   for (const step of path) found = typeof found === "object" && found !== null ? (found as never)[step] : undefined;
   return found;
 }
 
 /** The same input with another value at this path. */
-export function put(entered: Entered, path: Path, value: Entered): Entered {
+export function put(entered: FormValue, path: Path, value: FormValue): FormValue {
   const [step, ...rest] = path;
   if (step === undefined) return value;
   if (typeof step === "number") {

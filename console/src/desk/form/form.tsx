@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { idAt } from "../keys/key-handler.ts";
 import { shownKey } from "../keys/keys.ts";
 import type { Labeling } from "../labeling.ts";
@@ -28,7 +28,7 @@ export function Form({ labeling, press, onSkip }: FormProps) {
   const { keys } = press;
   return (
     <form ref={box} class="label-form" onSubmit={submit} noValidate aria-busy={isBusy}>
-      <Trouble error={trouble.value} />
+      <ErrorMessage error={trouble.value} />
       <Unplaced labeling={labeling} />
       <FieldView field={form.value} path={[]} name={null} required around={{ labeling, press }} />
       <div class="form-actions">

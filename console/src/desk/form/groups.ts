@@ -1,5 +1,5 @@
 import type { Field, Option } from "./fields.ts";
-import { at, type Entered, type Path, pointerOf, put } from "./form-values.ts";
+import { at, type FormValue, type Path, pointerOf, put } from "./form-values.ts";
 
 /** A question that is answered by a digit. */
 export interface Group {
@@ -12,7 +12,7 @@ export interface Group {
 }
 
 /** The questions of a form in order, as far as they are visible. */
-export function groupsIn(field: Field, entered: Entered, path: Path = [], optional = false): Group[] {
+export function groupsIn(field: Field, entered: FormValue, path: Path = [], optional = false): Group[] {
   switch (field.kind) {
     case "choice":
       return field.look === "list"
@@ -43,13 +43,13 @@ export function digitOf(options: readonly Option[], index: number): number | und
 }
 
 /** The input after a digit was pressed for a question; undefined if no option has that digit. */
-export function pressed(group: Group, digit: number, entered: Entered): Entered {
+export function pressed(group: Group, digit: number, entered: FormValue): FormValue {
   const index = group.options.findIndex((_, each) => digitOf(group.options, each) === digit);
   return index === -1 ? undefined : chosen(group, group.options[index]!, entered);
 }
 
 /** The form after an option was chosen, or taken back where that can be. */
-export function chosen(group: Group, option: Option, entered: Entered): Entered {
+export function chosen(group: Group, option: Option, entered: FormValue): FormValue {
   const before = at(entered, group.path);
   if (!group.many) {
     return put(entered, group.path, group.optional && before === option.value ? undefined : option.value);

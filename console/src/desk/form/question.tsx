@@ -1,7 +1,7 @@
 import { idAt } from "../keys/key-handler.ts";
 import { type Bound, shownKey } from "../keys/keys.ts";
-import { choose, Faults, isWrong, valueAt } from "./field-errors.tsx";
-import { type FieldProps, Named } from "./field-label.tsx";
+import { choose, FieldErrors, isWrong, valueAt } from "./field-errors.tsx";
+import { FieldLabel, type FieldProps } from "./field-label.tsx";
 import type { FieldOf } from "./fields.ts";
 import { pointerOf } from "./form-values.ts";
 import { digitOf } from "./groups.ts";
@@ -27,7 +27,7 @@ export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>)
       onFocusIn={activate}
     >
       <legend>
-        <Named field={field} name={name} required={required} />
+        <FieldLabel field={field} name={name} required={required} />
         {many && <span class="quiet"> choose all that apply</span>}
       </legend>
       {field.description !== undefined && path.length > 0 && <p class="quiet">{field.description}</p>}
@@ -56,7 +56,7 @@ export function Question(props: FieldProps<FieldOf<"choice"> | FieldOf<"many">>)
           Clear the answer
         </button>
       )}
-      <Faults labeling={labeling} path={path} />
+      <FieldErrors labeling={labeling} path={path} />
     </fieldset>
   );
 }

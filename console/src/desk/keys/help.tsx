@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Press } from "./key-handler.ts";
+import type { KeyHandler } from "./key-handler.ts";
 import { actions, allBound, type Bound, digitIn, isFree, shownKey } from "./keys.ts";
 
 /** The keys, and how to give another one to each. */
-export function Help({ press, onClose }: { readonly press: Press; readonly onClose: () => void }) {
+export function Help({ press, onClose }: { readonly press: KeyHandler; readonly onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
   const waiting = useSignal<Bound | undefined>(undefined);
   useEffect(() => box.current?.showModal(), []);

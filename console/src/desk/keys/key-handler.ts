@@ -11,7 +11,7 @@ export function idAt(pointer: string, what = "field"): string {
 }
 
 /** What keys do at the bench, and to which question a digit goes. */
-export class Press {
+export class KeyHandler {
   readonly keys = signal<Keys>(readKeys(read("desk.keys")));
   /** The question that digits answer at present, as a JSON Pointer. */
   readonly active = signal<string | undefined>(undefined);

@@ -3,17 +3,17 @@ import { apiUrl, get, part, remove } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { showToast } from "../../parts/toast.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
-import { NewLink, NewToken, ShowOnce } from "./create-token.tsx";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
+import { CreateToken, NewLink, ShowOnce } from "./create-token.tsx";
 import "../operating.css";
 
 /** Tokens and sessions, with their roles. */
@@ -29,8 +29,8 @@ export function Access() {
 
 function Tokens() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<TokenAnswer[]>("/tokens"), []);
-  useFresh(again, 10_000);
+  const { answer, error, again } = useRequest(() => get<TokenAnswer[]>("/tokens"), []);
+  usePolling(again, 10_000);
   const show = (title: string, secret: string, note: string) =>
     open((close) => <ShowOnce title={title} secret={secret} note={note} onClose={close} />);
   const revoke = (token: TokenAnswer) =>
@@ -41,7 +41,7 @@ function Tokens() {
         dangerous
         onDo={async () => {
           await remove(`/tokens/${part(token.id)}`);
-          tell("It counts no more.");
+          showToast("It counts no more.");
           await again();
         }}
         onClose={close}
@@ -52,7 +52,7 @@ function Tokens() {
   return (
     <section>
       <h1>Access</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="tokens"
         rows={answer}
@@ -69,7 +69,7 @@ function Tokens() {
             <button
               type="button"
               class="primary"
-              onClick={() => open((close) => <NewToken again={again} show={show} onClose={close} />)}
+              onClick={() => open((close) => <CreateToken again={again} show={show} onClose={close} />)}
             >
               New token…
             </button>
@@ -87,8 +87,8 @@ function Tokens() {
 /** The browsers that are signed in. */
 function Sessions() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<OpenSessionAnswer[]>("/sessions"), []);
-  useFresh(again, 10_000);
+  const { answer, error, again } = useRequest(() => get<OpenSessionAnswer[]>("/sessions"), []);
+  usePolling(again, 10_000);
   const revoke = (session: OpenSessionAnswer) =>
     open((close) => (
       <Dialog
@@ -97,7 +97,7 @@ function Sessions() {
         dangerous
         onDo={async () => {
           await remove(`/sessions/${part(session.id)}`);
-          tell("Session ended.");
+          showToast("Session ended.");
           await again();
         }}
         onClose={close}
@@ -108,7 +108,7 @@ function Sessions() {
   return (
     <section class="section">
       <h2>Sessions</h2>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="sessions"
         rows={answer}

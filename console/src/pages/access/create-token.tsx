@@ -15,7 +15,7 @@ const roles = [
 type Show = (title: string, secret: string, note: string) => void;
 
 /** Creates a token, whose secret is shown next and never again. */
-export function NewToken(props: {
+export function CreateToken(props: {
   readonly again: () => Promise<void>;
   readonly show: Show;
   readonly onClose: () => void;

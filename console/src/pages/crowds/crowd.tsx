@@ -1,11 +1,11 @@
 import type { CrowdAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { useFilters } from "../../url.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { Crumb } from "../crumb.tsx";
 import { among, Ribbon } from "./crowds.tsx";
 import { Jobs } from "./jobs.tsx";
@@ -16,8 +16,8 @@ import "../operating.css";
 export function Crowd({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useAsked(() => get<CrowdAnswer[]>("/crowds"), [name]);
-  useFresh(again);
+  const { answer, error, again } = useRequest(() => get<CrowdAnswer[]>("/crowds"), [name]);
+  usePolling(again);
   const crowd = answer?.find((one) => one.name === name);
   const at = filters.get("tab") ?? "submissions";
   const waiting = crowd === undefined ? undefined : among(crowd.submissions, "pending_approval", "errored");
@@ -33,7 +33,7 @@ export function Crowd({ name }: { readonly name: string }) {
         {crowd?.sandbox === true && <Ribbon />}
         {crowd !== undefined && <span class="quiet">asked on {crowd.title}</span>}
       </div>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Tabs name={name} tabs={tabs} at={at} />
       {at === "submissions" && <Submissions crowd={name} paysBonuses={crowd?.paysBonuses === true} open={open} />}
       {at === "jobs" && <Jobs crowd={name} open={open} />}

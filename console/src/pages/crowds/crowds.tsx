@@ -2,23 +2,23 @@ import { Link } from "wouter-preact";
 import type { BalanceAnswer, CrowdAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { commandOf } from "../../rows.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import "../operating.css";
 
 /** The crowds and their marketplaces. */
 export function Crowds() {
-  const { answer, error, again } = useAsked(() => get<CrowdAnswer[]>("/crowds"), []);
-  useFresh(again);
+  const { answer, error, again } = useRequest(() => get<CrowdAnswer[]>("/crowds"), []);
+  usePolling(again);
   const marketplaces = [...new Map(answer?.map((crowd) => [crowd.marketplace, crowd])).values()];
   return (
     <section>
       <h1>Crowds</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {marketplaces.length > 0 && (
         <div class="tiles">
           {marketplaces.map((crowd) => (
@@ -45,7 +45,7 @@ export function Crowds() {
 /** The balance. The marketplace itself is queried, so once per visit of the page. */
 function Balance({ crowd: { marketplace, title, sandbox } }: { readonly crowd: CrowdAnswer }) {
   const path = `/marketplaces/${part(marketplace)}/balance`;
-  const { answer, error } = useAsked(() => get<BalanceAnswer>(path), [marketplace]);
+  const { answer, error } = useRequest(() => get<BalanceAnswer>(path), [marketplace]);
   const value = answer === undefined ? "–" : (answer.balance ?? "no payments");
   return <Tile name={`Balance on ${title}`} value={value} note={error ?? (sandbox ? <Ribbon /> : marketplace)} />;
 }

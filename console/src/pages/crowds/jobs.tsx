@@ -3,7 +3,7 @@ import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
@@ -12,12 +12,12 @@ import { PagedTable } from "../../parts/table/paged-table.tsx";
 import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
-import { act } from "../../run-action.ts";
+import { runAction } from "../../run-action.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { percent } from "../people/shares.tsx";
-import { brief } from "../people/short-value.ts";
+import { shortValue } from "../people/short-value.ts";
 
 const tones: Readonly<Record<string, Tone>> = { finished: "good", incomplete: "warn", failed: "bad", closed: "plain" };
 
@@ -56,7 +56,7 @@ function columnsFor(look: (id: string) => void): readonly Column<CrowdJobAnswer>
     {
       name: "Says",
       value: (job) => JSON.stringify(job.consensus),
-      show: (job) => <span class="small">{brief(job.consensus)}</span>,
+      show: (job) => <span class="small">{shortValue(job.consensus)}</span>,
     },
     { name: "Agreement", numeric: true, value: (job) => job.agreement, show: (job) => percent(job.agreement) },
     { name: "Why", value: (job) => job.reason, show: (job) => job.reason ?? <span class="quiet">–</span> },
@@ -72,13 +72,13 @@ interface JobDrawerProps {
 }
 
 function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
-  const { answer: job, error, again } = useAsked(() => get<CrowdJobAnswer>(`/crowd-jobs/${part(id)}`), [id]);
-  useFresh(again);
+  const { answer: job, error, again } = useRequest(() => get<CrowdJobAnswer>(`/crowd-jobs/${part(id)}`), [id]);
+  usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onChanged()]);
   };
   const look = () =>
-    act(async () => {
+    runAction(async () => {
       await post(`/crowd-jobs/${part(id)}/look`);
       await changed();
     }, "The job is syncing.");
@@ -100,7 +100,7 @@ function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
     ));
   return (
     <Drawer title={job?.key ?? "Crowd job"} name="Crowd job" onClose={onClose} wide>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {job !== undefined && (
         <>
           {may("operate") && job.closedAt === null && (

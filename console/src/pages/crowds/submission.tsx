@@ -3,16 +3,16 @@ import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { typedIn } from "../../parts/dialog.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
-import { act } from "../../run-action.ts";
+import { runAction } from "../../run-action.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { submissionTones } from "./submission-tones.ts";
 
 export interface SubmissionDrawerProps {
@@ -25,14 +25,14 @@ export interface SubmissionDrawerProps {
 
 /** One submission, and its decision. */
 export function SubmissionDrawer({ id, paysBonuses, open, onClose, onDecided }: SubmissionDrawerProps) {
-  const { answer: one, error, again } = useAsked(() => get<SubmissionAnswer>(`/submissions/${part(id)}`), [id]);
-  useFresh(again);
+  const { answer: one, error, again } = useRequest(() => get<SubmissionAnswer>(`/submissions/${part(id)}`), [id]);
+  usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onDecided()]);
   };
   return (
     <Drawer title="Submission" name="Submission" onClose={onClose} wide>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {one !== undefined && (
         <>
           {may("operate") && <Actions one={one} paysBonuses={paysBonuses} open={open} onChanged={changed} />}
@@ -101,7 +101,7 @@ function Actions({ one, paysBonuses, open, onChanged }: ActionsProps) {
       />
     ));
   const retry = () =>
-    act(async () => {
+    runAction(async () => {
       await post(`${path}/retry`);
       await onChanged();
     }, "The check runs again.");

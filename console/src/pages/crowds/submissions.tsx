@@ -9,7 +9,7 @@ import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
 import { useFilters } from "../../url.ts";
-import { brief } from "../people/short-value.ts";
+import { shortValue } from "../people/short-value.ts";
 import { SubmissionDrawer } from "./submission.tsx";
 import { submissionTones } from "./submission-tones.ts";
 
@@ -78,7 +78,7 @@ function columnsFor(look: (id: string) => void): readonly Column<SubmissionAnswe
       value: (one) => JSON.stringify(one.label ?? one.answer),
       show: (one) => (
         <button type="button" class="link" onClick={() => look(one.id)}>
-          <code>{brief(one.label ?? one.answer) || "nothing"}</code>
+          <code>{shortValue(one.label ?? one.answer) || "nothing"}</code>
         </button>
       ),
     },

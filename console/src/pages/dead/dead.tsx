@@ -6,8 +6,8 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { count } from "../../parts/tile.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { Crumb } from "../crumb.tsx";
 import { DecideMany } from "./decide-many.tsx";
 import { Groups } from "./groups.tsx";
@@ -56,8 +56,8 @@ export function Dead() {
 /** The letters of one group, and decisions about all of them. */
 export function DeadGroup({ fingerprint }: { readonly fingerprint: string }) {
   const [dialog, open] = useDialog();
-  const { answer, again } = useAsked(() => get<DeadGroupAnswer[]>("/dead-groups", { fingerprint }), [fingerprint]);
-  useFresh(again);
+  const { answer, again } = useRequest(() => get<DeadGroupAnswer[]>("/dead-groups", { fingerprint }), [fingerprint]);
+  usePolling(again);
   const group = answer?.[0];
   const decide = (decision: "requeue" | "discard") =>
     open((close) => <DecideMany decision={decision} which={{ fingerprint }} onClose={close} />);

@@ -3,18 +3,18 @@ import { useLocation } from "wouter-preact";
 import type { OperationAnswer, PreviewAnswer } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { count } from "../../parts/tile.tsx";
-import { tell } from "../../parts/toast.tsx";
-import { useAsked } from "../../use-request.ts";
-import { asked, inWords, type Which } from "./letter-filter.ts";
+import { showToast } from "../../parts/toast.tsx";
+import { useRequest } from "../../use-request.ts";
+import { filterQuery, inWords, type LetterFilter } from "./letter-filter.ts";
 
 /** Above this number, it has to be typed to confirm. */
 const manyLetters = 1_000;
 
 export interface DecideManyProps {
   readonly decision: "requeue" | "discard";
-  readonly which: Which;
+  readonly which: LetterFilter;
   readonly onClose: () => void;
 }
 
@@ -27,8 +27,9 @@ const words = {
 export function DecideMany({ decision, which, onClose }: DecideManyProps) {
   const [, go] = useLocation();
   const [restart, setRestart] = useState(false);
-  const { answer, error } = useAsked(
-    () => post<PreviewAnswer>("/dead-letters/preview", { decision, ...asked(which), ...(restart && { restart }) }),
+  const { answer, error } = useRequest(
+    () =>
+      post<PreviewAnswer>("/dead-letters/preview", { decision, ...filterQuery(which), ...(restart && { restart }) }),
     [restart],
   );
   const { title, action, does } = words[decision];
@@ -36,12 +37,12 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
     if (answer === undefined) throw new Error("Wait for the preview.");
     const rate = typedIn(form, "rate");
     const begun = await post<OperationAnswer>(`/dead-letters/${decision}`, {
-      ...asked(which),
+      ...filterQuery(which),
       ...(restart && { restart }),
       ...(rate !== undefined && { rate: Number(rate) }),
       reason: typedIn(form, "reason"),
     });
-    tell(`Operation started: ${count(begun.letters)} dead letters will be ${does}.`);
+    showToast(`Operation started: ${count(begun.letters)} dead letters will be ${does}.`);
     go(`/operations?operation=${begun.id}`);
   };
   return (
@@ -54,7 +55,7 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
       onClose={onClose}
     >
       <p>Which: {inWords({ ...which })}.</p>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Preview answer={answer} does={does} />
       {decision === "requeue" && (
         <label class="inline">

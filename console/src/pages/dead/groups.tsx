@@ -5,7 +5,7 @@ import type { OpenDialog } from "../../dialogs.tsx";
 import { lifecycles } from "../../lifecycles.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
@@ -13,30 +13,31 @@ import { Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { DecideMany } from "./decide-many.tsx";
-import { asked, kinds, spans, type Which, whichOf } from "./letter-filter.ts";
+import { filterQuery, kinds, type LetterFilter, letterFilterOf, spans } from "./letter-filter.ts";
 
 /** Open letters by place and error: most have one cause, however many letters there are. */
 export function Groups({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
-  const find = () => get<DeadGroupAnswer[]>("/dead-groups", { ...asked(whichOf(filters, Date.now())), limit: 500 });
-  const { answer, error, again } = useAsked(find, [filters]);
-  useFresh(again);
-  const decide = (decision: "requeue" | "discard", which: Which) =>
+  const find = () =>
+    get<DeadGroupAnswer[]>("/dead-groups", { ...filterQuery(letterFilterOf(filters, Date.now())), limit: 500 });
+  const { answer, error, again } = useRequest(find, [filters]);
+  usePolling(again);
+  const decide = (decision: "requeue" | "discard", which: LetterFilter) =>
     open((close) => <DecideMany decision={decision} which={which} onClose={close} />);
-  const which = whichOf(filters, Date.now());
+  const which = letterFilterOf(filters, Date.now());
   return (
     <>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="groups"
         rows={answer}
         rowKey={(group) => group.fingerprint}
         columns={may("operate") ? [...columns, actions(decide)] : columns}
         asked={{
-          url: apiUrl("/dead-groups", asked(which)),
+          url: apiUrl("/dead-groups", filterQuery(which)),
           command: commandOf(["dead", "list", ...[which.lifecycle ?? []].flat()], { groups: true }),
         }}
         empty={
@@ -114,7 +115,7 @@ const columns: readonly Column<DeadGroupAnswer>[] = [
   },
 ];
 
-function actions(decide: (decision: "requeue" | "discard", which: Which) => void): Column<DeadGroupAnswer> {
+function actions(decide: (decision: "requeue" | "discard", which: LetterFilter) => void): Column<DeadGroupAnswer> {
   return {
     name: "Actions",
     show: ({ fingerprint, pattern }) => (

@@ -2,7 +2,7 @@ import type { DeadLetterAnswer } from "../../../../src/http/contract.ts";
 import { Id } from "../../parts/id.tsx";
 
 /** The instance that a letter is about, and the way to it. */
-export function About({ letter }: { readonly letter: DeadLetterAnswer }) {
+export function InstanceLink({ letter }: { readonly letter: DeadLetterAnswer }) {
   if (letter.instance === null) return <span class="quiet">{letter.lifecycle}</span>;
   return (
     <span>

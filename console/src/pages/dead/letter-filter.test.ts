@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { asked, changesIn, inWords, whichOf } from "./letter-filter.ts";
+import { changesIn, filterQuery, inWords, letterFilterOf } from "./letter-filter.ts";
 
 test("the filters of the address say which letters are meant, and nothing said means all", () => {
-  expect(asked(whichOf(new URLSearchParams(), 0))).toEqual({ all: true });
+  expect(filterQuery(letterFilterOf(new URLSearchParams(), 0))).toEqual({ all: true });
   const filters = new URLSearchParams("lifecycle=parcel&hours=1");
-  expect(asked(whichOf(filters, Date.UTC(2030, 0, 1, 1)))).toEqual({
+  expect(filterQuery(letterFilterOf(filters, Date.UTC(2030, 0, 1, 1)))).toEqual({
     lifecycle: "parcel",
     from: "2030-01-01T00:00:00.000Z",
   });

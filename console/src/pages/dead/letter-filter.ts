@@ -1,7 +1,7 @@
 import type { Query } from "../../api.ts";
 
 /** A filter of open dead letters, as the API expects it. */
-export interface Which {
+export interface LetterFilter {
   readonly lifecycle?: string | undefined;
   readonly kind?: string | undefined;
   readonly fingerprint?: string | undefined;
@@ -25,7 +25,7 @@ export const spans = [
 ] as const;
 
 /** The filter in the URL; a span counts back from now. */
-export function whichOf(filters: URLSearchParams, now: number): Which {
+export function letterFilterOf(filters: URLSearchParams, now: number): LetterFilter {
   const hours = Number(filters.get("hours"));
   return {
     lifecycle: filters.get("lifecycle") ?? undefined,
@@ -35,7 +35,7 @@ export function whichOf(filters: URLSearchParams, now: number): Which {
 }
 
 /** As a query: no filter means all letters. */
-export function asked(which: Which): Query {
+export function filterQuery(which: LetterFilter): Query {
   const said = Object.fromEntries(Object.entries(which).filter(([, value]) => value !== undefined));
   return Object.keys(said).length === 0 ? { all: true } : said;
 }

@@ -3,15 +3,15 @@ import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { jsonIn } from "../../parts/dialog.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
-import { useAsked } from "../../use-request.ts";
-import { About, errorOf } from "./instance-link.tsx";
+import { useRequest } from "../../use-request.ts";
+import { errorOf, InstanceLink } from "./instance-link.tsx";
 import { changesIn } from "./letter-filter.ts";
 
 export interface LetterDrawerProps {
@@ -23,13 +23,13 @@ export interface LetterDrawerProps {
 
 /** One dead letter: its error, its subject, and the possible decisions. */
 export function LetterDrawer({ id, open, onClose, onDecided }: LetterDrawerProps) {
-  const { answer: letter, error, again } = useAsked(() => get<DeadLetterAnswer>(`/dead-letters/${part(id)}`), [id]);
+  const { answer: letter, error, again } = useRequest(() => get<DeadLetterAnswer>(`/dead-letters/${part(id)}`), [id]);
   const decided = async () => {
     await Promise.all([again(), onDecided()]);
   };
   return (
     <Drawer title={letter === undefined ? "Dead letter" : errorOf(letter)} name="Dead letter" onClose={onClose} wide>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {letter !== undefined && <Letter letter={letter} open={open} onDecided={decided} />}
     </Drawer>
   );
@@ -67,7 +67,7 @@ function Letter({ letter, open, onDecided }: LetterProps) {
             "Status",
             <StatePill key="status" state={letter.status} tone={letter.status === "open" ? "bad" : "plain"} />,
           ],
-          ["About", <About key="about" letter={letter} />],
+          ["About", <InstanceLink key="about" letter={letter} />],
           ["Failed in", letter.origin],
           ["Because", letter.reason],
           ["Attempts", letter.attempts],
@@ -108,7 +108,7 @@ interface DecideProps {
 /** Requeues one letter, optionally with changed data: the change is journaled with its actor. */
 function Requeue({ letter, onClose, onDecided }: DecideProps) {
   const isInstance = letter.kind === "instance" && letter.instance !== null;
-  const { answer: instance, error } = useAsked(
+  const { answer: instance, error } = useRequest(
     async () => (isInstance ? get<InstanceAnswer>(`/instances/${part(letter.instance!)}`) : undefined),
     [letter.id],
   );
@@ -124,7 +124,7 @@ function Requeue({ letter, onClose, onDecided }: DecideProps) {
   };
   return (
     <AskReason title="Requeue this dead letter" action="Requeue" said="Requeued." onDo={requeue} onClose={onClose}>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {before !== undefined && (
         <>
           <label>

@@ -8,7 +8,7 @@ import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
 import { DecideMany } from "./decide-many.tsx";
-import { About, errorOf } from "./instance-link.tsx";
+import { errorOf, InstanceLink } from "./instance-link.tsx";
 import { LetterDrawer } from "./letter.tsx";
 
 export interface LettersProps {
@@ -69,7 +69,7 @@ function columnsFor(decided: boolean, look: (id: string) => void): Column<DeadLe
     {
       name: "Instance",
       value: (letter) => letter.key ?? letter.instance,
-      show: (letter) => <About letter={letter} />,
+      show: (letter) => <InstanceLink letter={letter} />,
     },
     {
       name: "Where",

@@ -7,7 +7,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { PagedTable } from "../../parts/table/paged-table.tsx";
 import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { act } from "../../run-action.ts";
+import { runAction } from "../../run-action.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
 
@@ -17,7 +17,7 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
   const status = filters.get("status") ?? "open";
   const isDone = status === "resolved";
   const take = (ticket: TicketAnswer, again: () => Promise<void>) =>
-    act(async () => {
+    runAction(async () => {
       await post(`/tickets/${part(ticket.id)}/take`);
       await again();
     }, "The ticket is assigned to you.");

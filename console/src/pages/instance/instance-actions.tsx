@@ -4,7 +4,7 @@ import { part, post } from "../../api.ts";
 import { isInternal } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
 import { Menu } from "../../parts/menu.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { showToast } from "../../parts/toast.tsx";
 import { may } from "../../session.ts";
 
 export interface InstanceActionsProps {
@@ -88,7 +88,7 @@ function SendDialog({ instance, event, onClose, onDone }: SendDialogProps) {
       expectedVersion: instance.version,
     };
     await post(`/instances/${instance.id}/events/${part(event)}`, body, request.current);
-    tell(`${event} was applied.`);
+    showToast(`${event} was applied.`);
     onDone();
   };
   return (

@@ -10,15 +10,15 @@ import { get, part } from "../../api.ts";
 import { lifecycleNamed } from "../../lifecycles.ts";
 import { watchInstance } from "../../live.ts";
 import { Diagram } from "../../parts/diagram/diagram.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
-import { useRefreshed } from "../../use-refresh.ts";
-import { useAsked } from "../../use-request.ts";
+import { useRefresh } from "../../use-refresh.ts";
+import { useRequest } from "../../use-request.ts";
 import { StartDialog } from "../instances/start-dialog.tsx";
 import { Explanation } from "./explanation.tsx";
 import { pathOf } from "./history.ts";
@@ -27,7 +27,7 @@ import { Callbacks, Children } from "./instance-side.tsx";
 import { Timeline } from "./timeline.tsx";
 import "./instance.css";
 
-interface Told {
+interface InstanceUpdate {
   readonly instance: InstanceAnswer;
   readonly journal: readonly JournalAnswer[];
   readonly permitted: readonly PermittedAnswer[];
@@ -39,7 +39,7 @@ interface Told {
 /** One instance: its state, why it does not move, what may be done, and its history. */
 export function Instance({ id }: { readonly id: string }) {
   const path = `/instances/${part(id)}`;
-  const { answer, error, again } = useAsked<Told>(async () => {
+  const { answer, error, again } = useRequest<InstanceUpdate>(async () => {
     const [instance, journal, permitted, explanation] = await Promise.all([
       get<InstanceAnswer>(path),
       get<JournalAnswer[]>(`${path}/history`),
@@ -53,12 +53,12 @@ export function Instance({ id }: { readonly id: string }) {
   const seen = useRef(version);
   seen.current = version;
   useEffect(() => watchInstance(id, (moved) => moved.version !== seen.current && void again()), [id]);
-  useRefreshed(again);
+  useRefresh(again);
   if (answer === undefined || answer.instance.id !== id) {
     return (
       <section>
         <h1>Instance</h1>
-        <Trouble error={error} />
+        <ErrorMessage error={error} />
       </section>
     );
   }
@@ -66,7 +66,7 @@ export function Instance({ id }: { readonly id: string }) {
   return (
     <section>
       <Head told={answer} onDone={() => void again()} />
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Explanation explanation={explanation} aheadMs={aheadMs} onDue={() => void again()} />
       <div class="instance">
         <Timeline journal={journal} />
@@ -76,7 +76,7 @@ export function Instance({ id }: { readonly id: string }) {
             <h2>Data</h2>
             <JsonView value={instance.data} name="the data" />
           </section>
-          <Walk instance={instance} journal={journal} />
+          <InstancePath instance={instance} journal={journal} />
           <Children path={path} version={version} />
           <Callbacks path={path} version={version} />
         </div>
@@ -85,7 +85,7 @@ export function Instance({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ told, onDone }: { readonly told: Told; readonly onDone: () => void }) {
+function Head({ told, onDone }: { readonly told: InstanceUpdate; readonly onDone: () => void }) {
   const [copying, setCopying] = useState(false);
   const { instance, permitted } = told;
   const { key, lifecycle, state, outcome } = instance;
@@ -102,7 +102,7 @@ function Head({ told, onDone }: { readonly told: Told; readonly onDone: () => vo
   );
 }
 
-function About({ instance }: Pick<Told, "instance">) {
+function About({ instance }: Pick<InstanceUpdate, "instance">) {
   const { id, lifecycle, version, definition, parent } = instance;
   return (
     <section class="panel" aria-label="About">
@@ -132,12 +132,12 @@ function LifecycleLink({ name, definition }: { readonly name: string; readonly d
 }
 
 /** The diagram of its lifecycle with the path that it took. */
-function Walk({ instance, journal }: Pick<Told, "instance" | "journal">) {
+function InstancePath({ instance, journal }: Pick<InstanceUpdate, "instance" | "journal">) {
   const { lifecycle, state } = instance;
   const walked = useMemo(() => pathOf(journal, state), [journal, state]);
   // Built-in transitions are drawn only if they were taken: they lead from everywhere to everywhere.
   const builtIns = walked.states.has("failed") || walked.states.has("discarded");
-  const drawn = useAsked(
+  const drawn = useRequest(
     () => get<string>(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),
     [lifecycle, builtIns],
   );

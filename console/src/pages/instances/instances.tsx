@@ -4,7 +4,7 @@ import type { InstanceAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
@@ -12,8 +12,8 @@ import { Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { usePaged } from "../../use-pages.ts";
-import { useRefreshed } from "../../use-refresh.ts";
+import { usePages } from "../../use-pages.ts";
+import { useRefresh } from "../../use-refresh.ts";
 import { InstanceFilters } from "./instance-filters.tsx";
 import { SendMany } from "./send-many.tsx";
 import { StartDialog } from "./start-dialog.tsx";
@@ -53,7 +53,7 @@ export function Instances() {
   const key = filters.get("key") ?? "";
   const path = key === "" ? `/lifecycles/${part(lifecycle)}/instances` : "/search";
   const query = key === "" ? { state: states, limit: size } : { text: key, limit: size };
-  const { answer, error, more, again } = usePaged<InstanceAnswer>(
+  const { answer, error, more, again } = usePages<InstanceAnswer>(
     async (after) => {
       if (lifecycle === "") return [];
       const found = await get<InstanceAnswer[]>(path, { ...query, after });
@@ -62,7 +62,7 @@ export function Instances() {
     },
     { size, idOf: ({ id }) => id, dependsOn: [lifecycle, states.join(), key] },
   );
-  useRefreshed(async () => {
+  useRefresh(async () => {
     if (chosen.size === 0) await again();
   });
   const rows = answer?.filter(({ id }) => chosen.has(id)) ?? [];
@@ -87,7 +87,7 @@ export function Instances() {
           change(changes);
         }}
       />
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="instances"
         rows={answer}

@@ -4,7 +4,7 @@ import type { InstanceAnswer } from "../../../../src/http/contract.ts";
 import { messageOf, part, post } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { showToast } from "../../parts/toast.tsx";
 
 export interface SendManyProps {
   readonly instances: readonly InstanceAnswer[];
@@ -43,7 +43,7 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
     onDone();
     setLeft(told.map(({ instance }) => instance));
     if (told.length > 0) throw new Error(`${told.length} of ${left.length} refused it.`);
-    tell(`Sent to ${left.length}.`);
+    showToast(`Sent to ${left.length}.`);
   };
   return (
     <Dialog title={`Send an event to ${left.length}`} action="Send" onDo={send} onClose={onClose}>

@@ -4,7 +4,7 @@ import type { StartedAnswer } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { showToast } from "../../parts/toast.tsx";
 
 export interface StartDialogProps {
   readonly lifecycle: string;
@@ -21,7 +21,7 @@ export function StartDialog({ lifecycle, data = {}, onClose }: StartDialogProps)
     const name = typedIn(form, "lifecycle") ?? lifecycle;
     const body = { key: typedIn(form, "key"), data: jsonIn(form, "data"), reason: typedIn(form, "reason") };
     const started = await post<StartedAnswer>(`/lifecycles/${part(name)}/instances`, body, request.current);
-    tell(started.created ? "Started." : "An instance with this key already exists. It is shown here.");
+    showToast(started.created ? "Started." : "An instance with this key already exists. It is shown here.");
     go(`/instances/${started.id}`);
   };
   return (

@@ -5,16 +5,16 @@ import { get, part, post } from "../../api.ts";
 import { countIn } from "../../lifecycles.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Length, Time } from "../../parts/time.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { showToast } from "../../parts/toast.tsx";
 import { may } from "../../session.ts";
-import { useRefreshed } from "../../use-refresh.ts";
-import { useAsked } from "../../use-request.ts";
+import { useRefresh } from "../../use-refresh.ts";
+import { useRequest } from "../../use-request.ts";
 
 export interface LifecycleDrawerProps {
   readonly lifecycle: LifecycleAnswer;
@@ -24,16 +24,16 @@ export interface LifecycleDrawerProps {
 
 /** What there is to know and to do about one state. */
 export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerProps) {
-  const instances = useAsked(
+  const instances = useRequest(
     () => get<InstanceAnswer[]>(`/lifecycles/${part(lifecycle.name)}/states/${part(state.name)}/oldest`, { limit: 5 }),
     [lifecycle.name, state.name],
   );
-  const lanes = useAsked(async () => {
+  const lanes = useRequest(async () => {
     if (state.lane === null) return [];
     const all = await get<LaneAnswer[]>("/lanes");
     return all.filter((lane) => lane.lifecycle === lifecycle.name && lane.state === state.name);
   }, [lifecycle.name, state.name]);
-  useRefreshed(async () => {
+  useRefresh(async () => {
     await Promise.all([instances.again(), lanes.again()]);
   });
   const there = `/instances?${new URLSearchParams({ lifecycle: lifecycle.name, state: state.name })}`;
@@ -70,7 +70,7 @@ export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerPr
         <LaneFacts key={lane.lane} lane={lane} />
       ))}
       <h3>Oldest here</h3>
-      <Trouble error={instances.error ?? lanes.error} />
+      <ErrorMessage error={instances.error ?? lanes.error} />
       {instances.answer?.length === 0 && <p class="quiet">No instances in this state.</p>}
       <ul class="short-list">
         {instances.answer?.map(({ id, key, movedAt }) => (
@@ -144,7 +144,7 @@ function PauseButton({ lane, lanes, onDone }: PauseButtonProps) {
   const isPaused = lanes.some(({ closed }) => closed?.by === "pause");
   const act = async (form: FormData) => {
     await post(`/lanes/${part(lane)}/${isPaused ? "resume" : "pause"}`, { reason: typedIn(form, "reason") });
-    tell(isPaused ? `${lane} is resumed.` : `${lane} is paused.`);
+    showToast(isPaused ? `${lane} is resumed.` : `${lane} is paused.`);
     onDone();
   };
   return (

@@ -5,11 +5,11 @@ import { apiUrl, get, part } from "../../api.ts";
 import { copy, save } from "../../copy.ts";
 import { countIn, lifecycleNamed } from "../../lifecycles.ts";
 import { Diagram } from "../../parts/diagram/diagram.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { count } from "../../parts/tile.tsx";
 import { commandOf, curlOf } from "../../rows.ts";
-import { useAsked } from "../../use-request.ts";
+import { useRequest } from "../../use-request.ts";
 import { LifecycleDrawer } from "./lifecycle-drawer.tsx";
 import "./lifecycle.css";
 
@@ -27,7 +27,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
   const [builtIns, setBuiltIns] = useState(false);
   const [chosen, setChosen] = useState<string>();
   const path = `/lifecycles/${part(name)}/diagram`;
-  const { answer, error } = useAsked(() => get<string>(path, { format: "svg", builtIns }), [path, builtIns]);
+  const { answer, error } = useRequest(() => get<string>(path, { format: "svg", builtIns }), [path, builtIns]);
   const lifecycle = lifecycleNamed(name);
   const countOf = useCallback(
     (state: string) => (lifecycle === undefined ? 0 : countIn(lifecycle, state)),
@@ -67,7 +67,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
           </button>
         </Menu>
       </div>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {answer !== undefined && lifecycle !== undefined && (
         <Undrawn lifecycle={lifecycle} svg={answer} onChoose={setChosen} />
       )}

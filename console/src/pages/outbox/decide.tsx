@@ -1,7 +1,7 @@
 import type { DecidedMessagesAnswer } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { Dialog } from "../../parts/dialog.tsx";
-import { tell } from "../../parts/toast.tsx";
+import { showToast } from "../../parts/toast.tsx";
 
 export interface DecideMessagesProps {
   readonly decision: "requeue" | "discard";
@@ -16,7 +16,7 @@ export function DecideMessages({ decision, meant, onClose, onDecided }: DecideMe
   const decide = async () => {
     const { messages } = await post<DecidedMessagesAnswer>(`/messages/${decision}`, meant);
     const what = messages === 1 ? "1 message is" : `${messages} messages are`;
-    tell(isRequeue ? `${what} requeued.` : `${what} discarded.`);
+    showToast(isRequeue ? `${what} requeued.` : `${what} discarded.`);
     await onDecided();
   };
   return (

@@ -3,7 +3,7 @@ import { apiUrl, get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -11,8 +11,8 @@ import { length } from "../../preferences/times.ts";
 import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { DecideMessages, type DecideMessagesProps } from "./decide.tsx";
 import { MessageDrawer, messageColumns } from "./messages.tsx";
 import "../operating.css";
@@ -25,13 +25,13 @@ export function Outbox() {
   const [dialog, open] = useDialog();
   const status = filters.get("status") ?? "dead";
   const type = filters.get("type") ?? undefined;
-  const outbox = useAsked(() => get<OutboxAnswer>("/outbox"), []);
+  const outbox = useRequest(() => get<OutboxAnswer>("/outbox"), []);
   const ask = () => get<MessageAnswer[]>("/messages", { status, type, limit });
-  const messages = useAsked(ask, [status, type]);
+  const messages = useRequest(ask, [status, type]);
   const again = async () => {
     await Promise.all([outbox.again(), messages.again()]);
   };
-  useFresh(again);
+  usePolling(again);
   const decide = (meant: Omit<DecideMessagesProps, "onClose" | "onDecided">) =>
     open((close) => <DecideMessages {...meant} onClose={close} onDecided={again} />);
   const shown = messages.answer?.find((one) => one.id === filters.get("message"));
@@ -41,7 +41,7 @@ export function Outbox() {
   return (
     <section>
       <h1>Outbox</h1>
-      <Trouble error={outbox.error ?? messages.error} />
+      <ErrorMessage error={outbox.error ?? messages.error} />
       <Numbers answer={outbox.answer} />
       <Table
         name="types"

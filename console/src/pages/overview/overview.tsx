@@ -2,25 +2,25 @@ import { Link } from "wouter-preact";
 import type { OverviewAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { countIn, lifecycles } from "../../lifecycles.ts";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { Length } from "../../parts/time.tsx";
-import { useRefreshed } from "../../use-refresh.ts";
-import { useAsked } from "../../use-request.ts";
+import { useRefresh } from "../../use-refresh.ts";
+import { useRequest } from "../../use-request.ts";
 import { FlowChart } from "./flow-chart.tsx";
 import { Guide } from "./guide.tsx";
-import { standingOf } from "./state-category.ts";
+import { categoryOf } from "./state-category.ts";
 import "./overview.css";
 
 /** The overview: a few numbers, the flow of work, and problems. */
 export function Overview() {
-  const { answer, error, again } = useAsked(() => get<OverviewAnswer>("/overview"), []);
-  useRefreshed(again);
+  const { answer, error, again } = useRequest(() => get<OverviewAnswer>("/overview"), []);
+  useRefresh(again);
   return (
     <section>
       <h1>Overview</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {answer !== undefined && (
         <>
           <Tiles overview={answer} />
@@ -121,7 +121,7 @@ function Lifecycles() {
       <ul>
         {lifecycles.value.map((lifecycle) => {
           const sums = { inFlight: 0, done: 0, failed: 0, discarded: 0 };
-          for (const state of lifecycle.states) sums[standingOf(state)] += countIn(lifecycle, state.name);
+          for (const state of lifecycle.states) sums[categoryOf(state)] += countIn(lifecycle, state.name);
           const total = sums.inFlight + sums.done + sums.failed + sums.discarded;
           return (
             <li key={lifecycle.name}>

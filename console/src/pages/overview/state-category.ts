@@ -1,7 +1,7 @@
 import type { StateAnswer } from "../../../../src/http/contract.ts";
 
 /** The category of a state. An instance in `failed` has not ended, and is not in flight either. */
-export function standingOf({
+export function categoryOf({
   name,
   final,
 }: Pick<StateAnswer, "name" | "final">): "inFlight" | "done" | "failed" | "discarded" {

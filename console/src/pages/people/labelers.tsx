@@ -1,15 +1,15 @@
 import type { LabelerAnswer, MetricsAnswer, QualityAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, put } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
-import { act } from "../../run-action.ts";
+import { runAction } from "../../run-action.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 
 type Row = MetricsAnswer & {
@@ -24,20 +24,20 @@ type Row = MetricsAnswer & {
  */
 export function Labelers({ queue }: { readonly queue: string }) {
   const path = `/queues/${part(queue)}`;
-  const quality = useAsked(() => get<QualityAnswer>(`${path}/quality`), [queue]);
-  const labelers = useAsked(async () => {
+  const quality = useRequest(() => get<QualityAnswer>(`${path}/quality`), [queue]);
+  const labelers = useRequest(async () => {
     type Numbers = MetricsAnswer & { readonly labeler: string };
     const ask = get<Numbers[]>(`${path}/metrics`, { by: "labeler" });
     return Promise.all([ask, get<LabelerAnswer[]>("/labelers")]);
   }, [queue]);
-  useFresh(labelers.again);
+  usePolling(labelers.again);
   const [numbers, known] = labelers.answer ?? [];
   const rows = numbers?.map((one): Row => {
     const of = quality.answer?.labelers.find((each) => each.labeler === one.labeler);
     return { ...one, known: known?.find((each) => each.id === one.labeler), agreement: of?.agreement ?? null };
   });
   const setActive = (id: string, active: boolean) =>
-    act(
+    runAction(
       async () => {
         await put(`/labelers/${part(id)}`, { active });
         await labelers.again();
@@ -46,7 +46,7 @@ export function Labelers({ queue }: { readonly queue: string }) {
     );
   return (
     <>
-      <Trouble error={labelers.error ?? quality.error} />
+      <ErrorMessage error={labelers.error ?? quality.error} />
       {quality.answer !== undefined && quality.answer.agreement.agreement !== null && (
         <Facts
           facts={[

@@ -10,7 +10,7 @@ import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
 import { SampleDrawer } from "./sample.tsx";
-import { brief } from "./short-value.ts";
+import { shortValue } from "./short-value.ts";
 
 export interface LabelsProps {
   readonly queue: string;
@@ -60,7 +60,7 @@ function columnsFor(look: (sample: string) => void): readonly Column<LabelAnswer
       value: (label) => JSON.stringify(label.value),
       show: (label) => (
         <button type="button" class="link" onClick={() => look(label.sampleId)}>
-          <code>{brief(label.value)}</code>
+          <code>{shortValue(label.value)}</code>
         </button>
       ),
     },
@@ -146,7 +146,7 @@ function Decide({ label, decision, onClose, onDecided }: DecideProps) {
       onClose={onClose}
     >
       <p>
-        <b>{label.labelerId}</b> said <code>{brief(label.value)}</code>
+        <b>{label.labelerId}</b> said <code>{shortValue(label.value)}</code>
       </p>
       {!isAccept && <p>The label is not used, and its labeler gets the sample again.</p>}
       {isAccept && label.late && <p>It arrived late. It takes an open slot of its sample and is used from then on.</p>}

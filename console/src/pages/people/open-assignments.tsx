@@ -2,24 +2,24 @@ import type { AssignmentAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 
 const limit = 200;
 
 /** Open assignments, with their deadlines. */
-export function InHand({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
-  const { answer, error, again } = useAsked(async () => {
+export function OpenAssignments({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
+  const { answer, error, again } = useRequest(async () => {
     const ask = (status: string) => get<AssignmentAnswer[]>("/assignments", { queue, status, limit });
     return (await Promise.all([ask("in_progress"), ask("pending")])).flat();
   }, [queue]);
-  useFresh(again);
+  usePolling(again);
   const release = (one: AssignmentAnswer) =>
     open((close) => (
       <AskReason
@@ -37,7 +37,7 @@ export function InHand({ queue, open }: { readonly queue: string; readonly open:
     ));
   return (
     <>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="assignments"
         rows={answer}

@@ -2,13 +2,13 @@ import { Link } from "wouter-preact";
 import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
 import { commandOf } from "../../rows.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 import "../operating.css";
 
@@ -16,21 +16,21 @@ type Row = QueueAnswer & QueueLoadAnswer;
 
 /** The queues of those who label. */
 export function People() {
-  const { answer, error, again } = useAsked(async () => {
+  const { answer, error, again } = useRequest(async () => {
     const [queues, loads] = await Promise.all([get<QueueAnswer[]>("/queues"), get<QueueLoadAnswer[]>("/queue-loads")]);
     return queues.flatMap((queue): Row[] => {
       const load = loads.find((one) => one.queue === queue.name);
       return load === undefined ? [] : [{ ...queue, ...load }];
     });
   }, []);
-  useFresh(again);
+  usePolling(again);
   const sum = (of: (row: Row) => number) =>
     answer === undefined ? undefined : answer.reduce((all, row) => all + of(row), 0);
   const late = sum((row) => row.late) ?? 0;
   return (
     <section>
       <h1>People</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {answer !== undefined && answer.length > 0 && (
         <div class="tiles">
           <Tile name="Labels needed" value={count(sum((row) => row.waiting))} />

@@ -1,20 +1,20 @@
 import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { count, Tile } from "../../parts/tile.tsx";
-import { act } from "../../run-action.ts";
+import { runAction } from "../../run-action.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { Crumb } from "../crumb.tsx";
 import { exportLabels } from "./export.ts";
 import { Labelers } from "./labelers.tsx";
 import { Labels } from "./labels.tsx";
-import { InHand } from "./open-assignments.tsx";
+import { OpenAssignments } from "./open-assignments.tsx";
 import { Samples } from "./samples.tsx";
 import { Settings } from "./settings.tsx";
 import { percent, seconds } from "./shares.tsx";
@@ -24,20 +24,20 @@ import "../operating.css";
 export function Queue({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();
-  const queue = useAsked(() => get<QueueAnswer>(`/queues/${part(name)}`), [name]);
-  const loads = useAsked(() => get<QueueLoadAnswer[]>("/queue-loads"), [name]);
-  useFresh(async () => {
+  const queue = useRequest(() => get<QueueAnswer>(`/queues/${part(name)}`), [name]);
+  const loads = useRequest(() => get<QueueLoadAnswer[]>("/queue-loads"), [name]);
+  usePolling(async () => {
     await Promise.all([queue.again(), loads.again()]);
   });
   const load = loads.answer?.find((one) => one.queue === name);
   const at = filters.get("tab") ?? "samples";
   const activate = () =>
-    act(async () => {
+    runAction(async () => {
       await post(`/queues/${part(name)}/activate`);
       await queue.again();
     }, `${name} is active.`);
   const deactivate = () =>
-    act(async () => {
+    runAction(async () => {
       await post(`/queues/${part(name)}/deactivate`);
       await queue.again();
     }, `${name} is inactive.`);
@@ -63,7 +63,7 @@ export function Queue({ name }: { readonly name: string }) {
             Open the desk
           </a>
         )}
-        <button type="button" onClick={() => void act(() => exportLabels(name), "Labels exported.")}>
+        <button type="button" onClick={() => void runAction(() => exportLabels(name), "Labels exported.")}>
           Export labels
         </button>
         {may("operate") && queue.answer?.active === true && (
@@ -77,11 +77,11 @@ export function Queue({ name }: { readonly name: string }) {
           </button>
         )}
       </div>
-      <Trouble error={queue.error ?? loads.error} />
+      <ErrorMessage error={queue.error ?? loads.error} />
       <Numbers load={load} />
       <Tabs name={name} tabs={tabs} at={at} />
       {at === "samples" && <Samples queue={name} open={open} />}
-      {at === "in-hand" && <InHand queue={name} open={open} />}
+      {at === "in-hand" && <OpenAssignments queue={name} open={open} />}
       {at === "labels" && <Labels key="labels" queue={name} late={false} open={open} />}
       {at === "late" && <Labels key="late" queue={name} late open={open} />}
       {at === "labelers" && <Labelers queue={name} />}

@@ -2,18 +2,18 @@ import type { SampleHistoryAnswer } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
-import { brief } from "./short-value.ts";
+import { shortValue } from "./short-value.ts";
 
 export interface SampleDrawerProps {
   readonly id: string;
@@ -24,14 +24,14 @@ export interface SampleDrawerProps {
 
 /** A sample with all that was done about it. */
 export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps) {
-  const { answer: sample, error, again } = useAsked(() => get<SampleHistoryAnswer>(`/samples/${part(id)}`), [id]);
-  useFresh(again);
+  const { answer: sample, error, again } = useRequest(() => get<SampleHistoryAnswer>(`/samples/${part(id)}`), [id]);
+  usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onChanged()]);
   };
   return (
     <Drawer title={sample?.key ?? "Sample"} name="Sample" onClose={onClose} wide>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       {sample !== undefined && (
         <>
           {may("operate") && <Actions sample={sample} open={open} onChanged={changed} />}
@@ -70,7 +70,7 @@ function History({ sample }: { readonly sample: SampleHistoryAnswer }) {
         return (
           <div key={one.id} class="said">
             <b>{one.labelerId}</b> <StatePill state={one.status.replace("_", " ")} tone="plain" />{" "}
-            {label !== undefined && <code>{brief(label.value)}</code>}
+            {label !== undefined && <code>{shortValue(label.value)}</code>}
             <div class="small quiet">
               <Time at={one.completedAt ?? one.skippedAt ?? one.expiredAt ?? one.startedAt ?? one.createdAt} />
               {one.skipReason !== null && `: ${one.skipReason}`}

@@ -12,7 +12,7 @@ import { useFilters } from "../../url.ts";
 import { SampleDrawer } from "./sample.tsx";
 import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
-import { brief } from "./short-value.ts";
+import { shortValue } from "./short-value.ts";
 
 /** The samples of a queue, by state. */
 export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
@@ -78,8 +78,8 @@ function columnsFor(look: (id: string) => void): readonly Column<SampleAnswer>[]
     },
     {
       name: "Says",
-      value: (sample) => brief(sample.consensus),
-      show: (sample) => <span class="small">{brief(sample.consensus)}</span>,
+      value: (sample) => shortValue(sample.consensus),
+      show: (sample) => <span class="small">{shortValue(sample.consensus)}</span>,
     },
     {
       name: "Agreement",

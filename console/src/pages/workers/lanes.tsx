@@ -5,23 +5,23 @@ import { apiUrl, get, part, post } from "../../api.ts";
 import { AskReason, useDialog } from "../../dialogs.tsx";
 import { isInternal, lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { count } from "../../parts/tile.tsx";
 import { Length, Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
-import { act } from "../../run-action.ts";
+import { runAction } from "../../run-action.ts";
 import { may } from "../../session.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 
 /** The tasks that wait for workers, lane by lane; a lane can be paused and resumed. */
 export function Lanes() {
   const [dialog, open] = useDialog();
   const [internal, setInternal] = useState(false);
-  const { answer, error, again } = useAsked(() => get<LaneAnswer[]>("/lanes", { internal: true }), []);
-  useFresh(again, 2_000);
+  const { answer, error, again } = useRequest(() => get<LaneAnswer[]>("/lanes", { internal: true }), []);
+  usePolling(again, 2_000);
   const rows = answer?.filter((lane) => internal || !isIdleInternal(lane));
   const pause = (lane: LaneAnswer) =>
     open((close) => (
@@ -40,7 +40,7 @@ export function Lanes() {
       </AskReason>
     ));
   const resume = (lane: LaneAnswer) =>
-    act(
+    runAction(
       async () => {
         await post(`/lanes/${part(nameOf(lane))}/resume`);
         await again();
@@ -49,7 +49,7 @@ export function Lanes() {
     );
   return (
     <>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="lanes"
         rows={rows}

@@ -2,24 +2,24 @@ import type { WorkerAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { Trouble } from "../../parts/error-message.tsx";
+import { ErrorMessage } from "../../parts/error-message.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { commandOf } from "../../rows.ts";
-import { useFresh } from "../../use-polling.ts";
-import { useAsked } from "../../use-request.ts";
+import { usePolling } from "../../use-polling.ts";
+import { useRequest } from "../../use-request.ts";
 import { Lanes } from "./lanes.tsx";
 import "../operating.css";
 
 /** Who works, on what, and what waits for them. */
 export function Workers() {
-  const { answer, error, again } = useAsked(() => get<WorkerAnswer[]>("/workers"), []);
-  useFresh(again, 2_000);
+  const { answer, error, again } = useRequest(() => get<WorkerAnswer[]>("/workers"), []);
+  usePolling(again, 2_000);
   return (
     <section>
       <h1>Workers</h1>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         name="workers"
         rows={answer}

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { apiUrl, get, type Query } from "../../api.ts";
 import { useFilters } from "../../url.ts";
-import { usePaged } from "../../use-pages.ts";
-import { useFresh } from "../../use-polling.ts";
-import { Trouble } from "../error-message.tsx";
+import { usePages } from "../../use-pages.ts";
+import { usePolling } from "../../use-polling.ts";
+import { ErrorMessage } from "../error-message.tsx";
 import { Table } from "./table.tsx";
 import type { Column, TableProps } from "./table-props.ts";
 
@@ -42,12 +42,12 @@ interface ShownRow {
 export function PagedTable<Row extends { readonly id: string }>(props: PagedTableProps<Row>) {
   const { path, query, command, only, columns, tools, drawer, chosen, ...rest } = props;
   const [filters, change] = useFilters();
-  const { answer, error, more, again } = usePaged<Row>((after) => get(path, { ...query, limit: pageSize, after }), {
+  const { answer, error, more, again } = usePages<Row>((after) => get(path, { ...query, limit: pageSize, after }), {
     size: pageSize,
     idOf: (row) => row.id,
     dependsOn: [apiUrl(path, query)],
   });
-  useFresh(again);
+  usePolling(again);
   const rows = only === undefined ? answer : answer?.filter(only);
   const parameter = drawer?.parameter ?? "";
   const table = {
@@ -58,7 +58,7 @@ export function PagedTable<Row extends { readonly id: string }>(props: PagedTabl
   const shown = filters.get(parameter);
   return (
     <>
-      <Trouble error={error} />
+      <ErrorMessage error={error} />
       <Table
         {...rest}
         rows={rows}

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AstrayAnswer, BalanceAnswer } from "../../../http/contract.ts";
+import type { BalanceAnswer, ReconcileIssueAnswer } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
 import { type Column, printJson, printList, printTable } from "../../show/terminal.ts";
@@ -63,7 +63,7 @@ const balanceColumns: readonly Column<BalanceAnswer>[] = [
   },
 ];
 
-const astrayColumns: readonly Column<AstrayAnswer>[] = [
+const astrayColumns: readonly Column<ReconcileIssueAnswer>[] = [
   { title: "marketplace", text: (one) => one.marketplace },
   { title: "what", text: (one) => one.kind },
   { title: "posting", text: (one) => one.posting },

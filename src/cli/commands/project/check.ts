@@ -17,10 +17,10 @@ export function addCheck(program: Command, act: Act): void {
       act<{ diagram?: boolean }>(async ({ terminal, flags, env, cwd }, { diagram: drawn }) => {
         const { findConfig, loadConfig } = await import("../../project/load-config.ts");
         const { missingConfig } = await import("../../project/settings.ts");
-        const { gatherBroken } = await import("../../../definition/read/fault.ts");
+        const { collectInvalid } = await import("../../../definition/read/fault.ts");
         const path = findConfig(flags.config ?? env.PAWL_CONFIG, cwd) ?? missingConfig(cwd);
         let config: LoadedConfig | undefined;
-        const gathered = await gatherBroken(async () => {
+        const gathered = await collectInvalid(async () => {
           config = await loadConfig(path);
         });
         if (gathered.length > 0) {

@@ -46,7 +46,7 @@ export function isRefused(thrown: unknown, ...codes: readonly string[]): thrown 
 }
 
 /** The parts of an error of the SDK by which it is classified. */
-interface Told {
+interface ErrorText {
   readonly name?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
   readonly TurkErrorCode?: unknown;
@@ -62,7 +62,7 @@ const passing =
  * with its signature.
  */
 export function whatFailed(thrown: unknown, doing: string): Refused | TransientError {
-  const { name, $metadata, TurkErrorCode } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as Told;
+  const { name, $metadata, TurkErrorCode } = (typeof thrown === "object" && thrown !== null ? thrown : {}) as ErrorText;
   const said = messageOf(thrown);
   const kind = typeof name === "string" ? name : "";
   const status = $metadata?.httpStatusCode;

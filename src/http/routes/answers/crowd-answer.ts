@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from "../../api/schema.ts";
-import type { AstrayAnswer, CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../contract.ts";
+import type { CrowdAnswer, CrowdJobAnswer, ReconcileIssueAnswer, SubmissionAnswer } from "../../contract.ts";
 
 const verdict = oneOf("approved", "rejected");
 export const jobState = oneOf(
@@ -95,7 +95,7 @@ export const submission = named(
   }),
 );
 
-export const astray = shape<AstrayAnswer>({
+export const astray = shape<ReconcileIssueAnswer>({
   kind: oneOf("posting", "job"),
   marketplace: text,
   posting: text,

@@ -1,5 +1,5 @@
 import type { Pawl } from "../../../api/pawl.ts";
-import type { Asked } from "../../../definition/decide/question.ts";
+import type { AskedQuestion } from "../../../definition/decide/question.ts";
 import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import { acceptLate, discarded, type StateModel, type Timing } from "../../../definition/model.ts";
 import type { LifecycleAnswer, StateAnswer } from "../../contract.ts";
@@ -43,6 +43,6 @@ function textOf(timing: Timing): string | null {
 
 function asksOf({ kind, ask }: StateModel): StateAnswer["asks"] {
   if (kind !== "ask") return null;
-  const { queue, crowd } = ask as Asked;
+  const { queue, crowd } = ask as AskedQuestion;
   return queue === undefined ? { whom: "crowd", name: crowd!.name } : { whom: "people", name: queue.name };
 }

@@ -12,7 +12,7 @@ interface CallbackOptions {
   readonly actor?: string | undefined;
 }
 
-interface ErrorSaid {
+interface ReportedFailure {
   readonly message: string;
   readonly name?: string | undefined;
   readonly code?: string | undefined;
@@ -32,12 +32,12 @@ export interface CallbackTaker {
       lifecycle: AnyLifecycle,
       instance: string | { readonly id: string },
       event: string,
-      error: ErrorSaid,
+      error: ReportedFailure,
       options: CallbackOptions,
     ): Promise<unknown>;
     receiveByToken(
       token: string,
-      result: { readonly payload?: unknown } | { readonly error: ErrorSaid },
+      result: { readonly payload?: unknown } | { readonly error: ReportedFailure },
       options: Partial<CallbackOptions>,
     ): Promise<unknown>;
   };
@@ -57,7 +57,7 @@ export type ReadCallback = (
   | { readonly token: string }
 ) & {
   readonly payload?: unknown;
-  readonly error?: ErrorSaid | undefined;
+  readonly error?: ReportedFailure | undefined;
   /**
    * Identifies the callback.
    * @default the id of the message

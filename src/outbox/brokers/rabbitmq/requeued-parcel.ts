@@ -1,5 +1,5 @@
 import type { OutboxMessage } from "../../broker.ts";
-import { type KeptBody, type KeptMessage, requeuesHeader } from "../../broker-dead-message.ts";
+import { requeuesHeader, type StoredBody, type StoredDeadMessage } from "../../broker-dead-message.ts";
 import type { Parcel } from "./parcel.ts";
 
 /** Headers that the broker writes on dead messages: it would take an old death for a new one. */
@@ -8,7 +8,7 @@ const carried = ["contentType", "contentEncoding", "type", "correlationId", "rep
 
 /** A dead message that is sent back: to the queue that it came from and no other, with its id, content and headers. */
 export function requeuedParcel(message: OutboxMessage): Parcel {
-  const { body, message: kept } = JSON.parse(message.body) as { body: KeptBody; message: KeptMessage };
+  const { body, message: kept } = JSON.parse(message.body) as { body: StoredBody; message: StoredDeadMessage };
   const headers = Object.entries(kept.headers).filter(([name]) => !deathHeaders.test(name));
   const properties = Object.entries(kept.properties).filter(([name]) => carried.includes(name));
   const id = kept.id ?? message.id;

@@ -4,7 +4,7 @@ const failuresBeforeRest = 5;
 const rest = exponential({ first: "30s", cap: "15m" });
 const mostEndpoints = 10_000;
 
-interface Standing {
+interface EndpointHealth {
   failures: number;
   restUntil: number;
   disabled: string | undefined;
@@ -15,7 +15,7 @@ interface Standing {
  * message at a time; one that answers 410 Gone gets nothing more.
  */
 export class Endpoints {
-  readonly #standings = new Map<string, Standing>();
+  readonly #standings = new Map<string, EndpointHealth>();
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -62,11 +62,11 @@ export class Endpoints {
     standing.restUntil = this.#now() + pauseMs;
   }
 
-  #of(id: string): Standing {
+  #of(id: string): EndpointHealth {
     const known = this.#standings.get(id);
     if (known !== undefined) return known;
     if (this.#standings.size >= mostEndpoints) this.#standings.delete(this.#standings.keys().next().value!);
-    const fresh: Standing = { failures: 0, restUntil: 0, disabled: undefined };
+    const fresh: EndpointHealth = { failures: 0, restUntil: 0, disabled: undefined };
     this.#standings.set(id, fresh);
     return fresh;
   }
