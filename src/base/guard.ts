@@ -68,6 +68,6 @@ export function refusePromise(code: ErrorCode, value: unknown, what: string): vo
   ignoreRejection(value);
   throw new PawlError(
     code,
-    `${what} returned a promise. It decides at once: let it be a plain function of its argument.`,
+    `${what} returned a promise. It must decide synchronously: use a plain function of its argument.`,
   );
 }

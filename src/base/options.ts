@@ -43,7 +43,7 @@ export function checkedLimit(limit: unknown): number {
 export function checkedId(given: unknown, what: string): string {
   const id = typeof given === "string" ? given.toLowerCase() : given;
   if (isId(id)) return id;
-  throw invalid(`Say which ${what} is meant, by its id.`);
+  throw invalid(`Name the ${what} by its id.`);
 }
 
 export function textOrNull(given: unknown, what: string): string | null {

@@ -100,7 +100,7 @@ async function previewRequeues(
 /** Why a letter that is not about an instance cannot be requeued. */
 function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlError | undefined {
   if (letter.kind === "effect" && !kernel.lifecycles.has(letter.lifecycle)) return unknownLifecycle(letter);
-  if (restart) return new PawlError("option_invalid", "Only instances begin anew.");
+  if (restart) return new PawlError("option_invalid", "Only instances can be restarted.");
   const isLost =
     letter.kind === "broker" &&
     ((letter.details as StoredDeadMessage).queue === null || (letter.payload as StoredBody).truncated);

@@ -105,7 +105,7 @@ function formOf(schema: StandardSchemaV1, faults: Faults): JsonSchema {
   if (typeof standard.jsonSchema?.input !== "function") {
     const converter = "Wrap it: toStandardJsonSchema(schema), of @valibot/to-json-schema.";
     const remedy = standard.vendor === "valibot" ? converter : "Give the JSON Schema of the labels instead.";
-    const problem = `This schema of ${quotedValue(standard.vendor)} does not tell its JSON Schema, which the form is made of.`;
+    const problem = `This schema of ${quotedValue(standard.vendor)} has no JSON Schema, which the form is made of.`;
     faults.add("schema_invalid", "label", problem, remedy);
     return {};
   }

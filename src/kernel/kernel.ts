@@ -120,7 +120,7 @@ export function lifecycleOf(
   if (lifecycle === undefined) {
     throw new PawlError(
       "lifecycle_unknown",
-      `Instance ${instance.id} lives through \`${instance.lifecycle}\`, which this process does not declare. Add it to \`lifecycles\`.`,
+      `Instance ${instance.id} belongs to lifecycle \`${instance.lifecycle}\`, which is not registered in this process. Add it to \`lifecycles\`.`,
       { lifecycle: instance.lifecycle },
     );
   }

@@ -16,5 +16,5 @@ export function refOf(given: unknown): Ref {
     throw new PawlError("option_invalid", `"${shown}" is not an instance's id; a key is passed as a plain string.`);
   }
   if (given instanceof Object && "key" in given) return { key: checkedText(given.key, "The key", "key_invalid") };
-  throw new PawlError("option_invalid", "Say which instance is meant: its key as a string, or { id }.");
+  throw new PawlError("option_invalid", "Name the instance by its key, as a string, or by { id }.");
 }

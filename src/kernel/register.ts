@@ -91,7 +91,7 @@ async function refuseStranded(tx: Tx, lifecycle: LifecycleModel, known: readonly
   const sentence = stranded.map((one) => `${one.instances} in \`${one.state}\``).join(", ");
   throw new PawlError(
     "states_removed",
-    `\`${lifecycle.name}\` version ${lifecycle.version} has no place for live instances: ${sentence}. Keep the state, or say what it is called now: \`renamed: { ${stranded[0]!.state}: "…" }\`.`,
+    `\`${lifecycle.name}\` version ${lifecycle.version} has no place for live instances: ${sentence}. Keep the state, or declare its new name: \`renamed: { ${stranded[0]!.state}: "…" }\`.`,
     { lifecycle: lifecycle.name, version: lifecycle.version, stranded },
   );
 }

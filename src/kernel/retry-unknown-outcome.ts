@@ -68,7 +68,7 @@ function isFinal(error: unknown): boolean {
 function stillUnknown(cause: unknown): PawlError {
   return new PawlError(
     "outcome_unknown",
-    `A reply was lost and the database cannot be asked what became of it: ${messageOf(cause)} Read the instance when it is back; with a \`key\` or an \`idempotencyKey\` the call can simply be repeated.`,
+    `A reply was lost, and the database is unreachable, so the outcome is unknown: ${messageOf(cause)} Read the instance when it is back; with a \`key\` or an \`idempotencyKey\` the call can simply be repeated.`,
     {},
     { cause },
   );

@@ -14,7 +14,7 @@ test("what is counted is written as Prometheus reads it, also where there is not
   meters.workers.add({ state: "Idle", slots: { Processing: 1 }, stuck: 2 });
   const text = await prometheusText(meters.read());
   for (const line of [
-    "# HELP pawl_tasks_claimed_total Tasks that workers took in hand.",
+    "# HELP pawl_tasks_claimed_total Tasks that workers claimed.",
     "# TYPE pawl_tasks_claimed_total counter",
     'pawl_tasks_claimed_total{lane="odd\\"lane"} 3',
     "# TYPE pawl_step_duration_seconds histogram",

@@ -429,7 +429,10 @@ export class TaskPool {
       );
       return;
     }
-    log.warn(fields, "A step ignores its aborted signal; its slot was freed. Pass `step.signal` to what it waits for.");
+    log.warn(
+      fields,
+      "A step ignores its aborted signal; its slot was freed. Pass `step.signal` to the calls that it awaits.",
+    );
     this.#enter(pooled, "ReportingFailure");
     this.#enter(pooled, "Polling");
     if (isGated(lane)) this.#kernel.signals.hint(lane);

@@ -178,7 +178,7 @@ describe("the door", () => {
     const place = "/lifecycles/essay/keys/e1/wait?until=scored";
     expect(await api.refused("get", `${place}&timeout=1ms`)).toMatchObject({
       status: 504,
-      body: { code: "wait_timeout", detail: expect.stringContaining("is still in `written`") },
+      body: { code: "wait_timeout", detail: expect.stringContaining("it is in `written`") },
     });
     const gone = new AbortController();
     const waiting = asAdmin.request(`/api${place}`, { signal: gone.signal });

@@ -33,19 +33,19 @@ const damages: readonly [string, "wait" | "ask" | "park", string, string][] = [
     "the timer of a wait",
     "wait",
     "delete from pawl.timers",
-    'It waits in "waiting", which has a timeout, and no timer is to come.',
+    'It waits in "waiting", which has a timeout, and it has no timer.',
   ],
   [
     "the question of an asking state",
     "ask",
     "update pawl.instances set parent_run = 9 where parent_id is not null",
-    'It asks in "asking", its question does not exist, and no check is to come.',
+    'It asks in "asking", its question does not exist, and it has no open check.',
   ],
   [
     "the answer to a question",
     "ask",
     "update pawl.samples set open = false",
-    'It asks in "asking", its question has ended, and no check is to come.',
+    'It asks in "asking", its question has ended, and it has no open check.',
   ],
   [
     "the dead letter of a release that was given up",

@@ -177,12 +177,12 @@ eachStore((store) => {
       [
         "a sample that says that it is over",
         (name) => sql`update pawl.samples set open = false where queue = ${name}`,
-        /It stands in "open", and its row says that it is closed/,
+        /It is in "open", and its row says that it is closed/,
       ],
       [
         "a time that is not the timer's",
         (name) => sql`update pawl.assignments set due_at = due_at + interval '1 hour' where queue = ${name}`,
-        /its timer goes off at/,
+        /its timer fires at/,
       ],
       [
         "a sample that no eligible labeler is left for",

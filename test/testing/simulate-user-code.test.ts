@@ -53,7 +53,7 @@ describe("a function of the user's", () => {
     { given: { start: { essay: angry } }, expected: "`start.essay` of `simulate` threw: out of ink" },
     {
       given: { start: { essay: () => ({ text: 7 }) } },
-      expected: "`start.essay` of `simulate` made what is not taken",
+      expected: "`start.essay` of `simulate` made an invalid value",
     },
     {
       given: { start: { essay: never } },
@@ -69,11 +69,11 @@ describe("a function of the user's", () => {
     },
     {
       given: { events: { essay: { graded: () => "seven" } } },
-      expected: "`events.essay.graded` of `simulate` made what is not taken",
+      expected: "`events.essay.graded` of `simulate` made an invalid value",
     },
     {
       given: { callbacks: { essay: { graded: () => ({ score: Number.NaN }) } } },
-      expected: "`callbacks.essay.graded` of `simulate` made what is not taken",
+      expected: "`callbacks.essay.graded` of `simulate` made an invalid value",
     },
     { given: { beforeEach: angry }, expected: "`beforeEach` of `simulate` threw: out of ink" },
     { given: { beforeEach: never }, expected: "`beforeEach` of `simulate` did not finish" },

@@ -117,7 +117,7 @@ describe.skipIf(server === undefined)("a listener", () => {
     await listener.stop();
     await direct.close();
     expect(warnings, "said once each time, until it is well again").toEqual([
-      expect.stringContaining("a notification did not come back"),
+      expect.stringContaining("a test notification did not arrive"),
       expect.stringContaining("cut off"),
     ]);
   });

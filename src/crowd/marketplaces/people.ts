@@ -59,7 +59,7 @@ class PeopleMarketplace implements Marketplace {
     signal.throwIfAborted();
     const { crowd, token, owner, content, places, lifetimeMs, excludes } = posting;
     if (excludes.length > 0) {
-      throw new PermanentError(`Among Pawl's own people nobody can be kept from a job, not even ${excludes[0]}.`);
+      throw new PermanentError(`The marketplace \`people\` cannot exclude labelers from a job (${excludes[0]}).`);
     }
     const postedBy = { lifecycle: jobName(crowd), id: owner };
     const acceptAfterMs = durationMs(crowd.approvedAfter, "approvedAfter");

@@ -255,7 +255,7 @@ describe("one event", () => {
     expect(reason("a\u0000b\ud800")).toBe("a\ufffdb\ufffd");
     expect(reason("x".repeat(10_000))).toHaveLength(501);
     for (const rubbish of [false, undefined, null, 0, "", {}])
-      expect(reason(rubbish)).toBe("the guard of `go` in `a` says no");
+      expect(reason(rubbish)).toBe("the guard of `go` in `a` refuses");
   });
 
   test("a length of time that the author's function gets wrong is the author's to mend", () => {

@@ -227,7 +227,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
   refusePromise("guard_failed", held, `The guard of \`${edge.event}\` in \`${edge.from}\``);
   return typeof held === "string" && held !== ""
     ? cleanText(held, 500)
-    : `the guard of \`${edge.event}\` in \`${edge.from}\` says no`;
+    : `the guard of \`${edge.event}\` in \`${edge.from}\` refuses`;
 }
 
 /** The payload held against its schema. */

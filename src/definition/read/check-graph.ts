@@ -63,6 +63,6 @@ function closure(
 function checkWait(state: StateModel, model: LifecycleModel, faults: Faults): void {
   if (state.kind !== "wait" || state.forever || state.timeouts.length > 0 || model.deadline !== undefined) return;
   const problem = "An instance could wait here for ever.";
-  const remedy = "Give the state a `timeout` or the lifecycle a `deadline`, or say `forever: true` if that is meant.";
+  const remedy = "Give the state a `timeout` or the lifecycle a `deadline`, or set `forever: true` if it is intended.";
   faults.add("wait_endless", placeOf(state.name), problem, remedy);
 }

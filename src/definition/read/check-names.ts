@@ -61,12 +61,12 @@ function checkOwnEvents(state: StateDraft, draft: Draft, faults: Faults): void {
   for (const event of new Set(state.edges.map((edge) => edge.event))) {
     const ownFail = event === "fail" && !isBuiltInState(state.name, draft);
     if (ownFail || !isBuiltInEvent(event, draft)) continue;
-    const remedy = `Take it out. Hooks of "${event}" go into \`on\` beside \`states\`.`;
+    const remedy = `Remove it. Hooks of "${event}" belong in the common \`on\`, next to \`states\`.`;
     faults.add("built_in_changed", `${place}.${event}`, `"${event}" is built in and has its own targets.`, remedy);
   }
   const needed = { ask: "answered", join: "joined" }[state.kind as string];
   if (needed !== undefined && !hasEdge(state, needed, draft)) {
-    const problem = `Nothing says where "${needed}" leads.`;
+    const problem = `No edge declares where "${needed}" leads.`;
     faults.add("edge_missing", `${place}.${needed}`, problem, `Add \`on: { ${needed}: "state" }\`.`);
   }
   const outcomes = state.edges.filter((edge) => edge.event !== "fail");
@@ -108,7 +108,7 @@ const told = ["answered", "unanswered", "joined"];
 function checkPayload(event: string, place: string, draft: Draft, faults: Faults): void {
   const schema = draft.events.get(event);
   if (schema === undefined ? !told.includes(event) : acceptsNothing(schema)) return;
-  const remedy = "Name an event that needs no payload, or let its schema be optional.";
+  const remedy = "Name an event that needs no payload, or make its schema optional.";
   faults.add("payload_needed", place, `${quotedValue(event)} needs a payload, and here there is none.`, remedy);
 }
 

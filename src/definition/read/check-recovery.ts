@@ -8,7 +8,7 @@ export function checkFailure(state: StateModel, model: LifecycleModel, faults: F
   if (state.final !== undefined) return;
   if (!model.builtIns) {
     if (isCaught(state, model) || !canFail(state, model)) return;
-    const problem = "It can fail, and without built-ins nothing says where that leads.";
+    const problem = "It can fail, and without built-ins no edge declares where that leads.";
     const place = `${placeOf(state.name)}.on.fail`;
     faults.add("built_in_missing", place, problem, 'Add `on: { fail: "state" }`, without a guard.');
     return;
@@ -56,7 +56,7 @@ function checkCycles(model: LifecycleModel, declared: readonly StateModel[], fau
         const loop = [...path.slice(path.indexOf(state)), state].map((one) => one.name);
         const problem = `Failures lead round in a circle, ${loop.join(" → ")}, and no budget counts them.`;
         const remedy =
-          "Give one of the edges a guard that ends it, or let it lead to `failed`, where failures are counted.";
+          "Give one of the edges a guard that ends it, or make it lead to `failed`, where failures are counted.";
         faults.add("recovery_cyclic", `${placeOf(state.name)}.on.fail`, problem, remedy);
         break;
       }

@@ -588,7 +588,7 @@ describe("a definition is checked before it runs", () => {
       {
         code: "wait_endless",
         place: "states.grading",
-        remedy: "Give the state a `timeout` or the lifecycle a `deadline`, or say `forever: true` if that is meant.",
+        remedy: "Give the state a `timeout` or the lifecycle a `deadline`, or set `forever: true` if it is intended.",
       },
     ]);
   });

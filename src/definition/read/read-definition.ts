@@ -136,7 +136,7 @@ function readStates(value: unknown, builtIns: boolean, faults: Faults): Map<stri
     faults.add("shape_invalid", "states", "There is no state.", "Declare the states that the work goes through.");
   }
   if (entries.length > mostStates) {
-    const remedy = "Split the lifecycle: let a state start children and join them.";
+    const remedy = "Split the lifecycle: start children in a state and join them.";
     faults.add("states_too_many", "states", `There are ${entries.length}, and ${mostStates} are the most.`, remedy);
   }
   for (const [name, written] of entries) {

@@ -71,7 +71,7 @@ function readKind(fields: Fields, place: string, faults: Faults): StateKind {
   const kind = kinds[0] === undefined ? "wait" : kindKeys[kinds[0]];
   if (kind === "wait" && !given.includes("on") && !given.includes("timeout") && !given.includes("forever")) {
     const remedy = "Give it one of run, ask, release, join, final, or an `on` for the events that it waits for.";
-    faults.add("kind_missing", place, "Nothing says what this state does.", remedy);
+    faults.add("kind_missing", place, "The state has no key that defines what it does.", remedy);
   }
   if (kind === "end") {
     for (const key of leavingKeys.filter((one) => given.includes(one))) {
@@ -93,7 +93,7 @@ function readAsk(value: unknown, place: string, faults: Faults): unknown {
   if (fields === undefined) return undefined;
   const asked = (["queue", "crowd"] as const).filter((key) => fields[key] !== undefined);
   if (asked.length !== 1) {
-    const problem = asked.length === 0 ? "It does not say who is asked." : "It asks a queue and a crowd at once.";
+    const problem = asked.length === 0 ? "It has neither a queue nor a crowd." : "It asks a queue and a crowd at once.";
     faults.add("shape_invalid", place, problem, "Write either { queue } or { crowd }.");
   }
   for (const key of asked) {

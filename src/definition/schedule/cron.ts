@@ -44,7 +44,7 @@ export function parseCron(text: string): Cron | string {
   const weekdays = [...new Set(values[4]!.map((day) => day % 7))].sort((one, other) => one - other);
   const eitherDay = !parts[2]!.startsWith("*") && !parts[4]!.startsWith("*");
   if (!eitherDay && !months.some((month) => days.some((day) => day <= longest[month - 1]!))) {
-    return `${JSON.stringify(text)} never comes: none of its months has such a day.`;
+    return `${JSON.stringify(text)} never occurs: none of its months has such a day.`;
   }
   const atFixedTimes = !parts[0]!.startsWith("*") && !parts[1]!.startsWith("*");
   return { text: parts.join(" "), minutes, hours, days, months, weekdays, eitherDay, atFixedTimes };

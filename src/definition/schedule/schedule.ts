@@ -120,7 +120,7 @@ const shortestMs = 1_000;
 function readWhen(fields: Fields, faults: Faults): Pick<Schedule, "cron" | "everyMs"> {
   const { cron, every } = fields;
   if ((cron === undefined) === (every === undefined)) {
-    const problem = cron === undefined ? "It does not say when." : "It has both cron and every.";
+    const problem = cron === undefined ? "It has neither cron nor every." : "It has both cron and every.";
     faults.add("shape_invalid", whole, problem, 'Write either cron: "30 3 * * *" or every: "10m".');
     return { cron: undefined, everyMs: undefined };
   }

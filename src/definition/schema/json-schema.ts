@@ -136,7 +136,7 @@ class SchemaCheck {
 
   #unknown(keyword: string, place: Place): void {
     const close = nearest(keyword, [...single, ...many, ...named, ...Object.keys(values)]);
-    const own = "Take it out, or let it begin with `x-` if it is your own.";
+    const own = "Remove it, or prefix it with `x-` if it is your own.";
     const remedy = close === undefined ? own : `Did you mean ${quotedValue(close)}?`;
     this.#faults.add("key_unknown", place.name, `JSON Schema has no keyword ${quotedValue(keyword)}.`, remedy);
   }

@@ -97,7 +97,7 @@ async function bodyOf(context: Context): Promise<Values> {
 function strayed(what: string, takes: Takes, name: string): string {
   const names = Object.keys(takes);
   const known =
-    names.length === 0 ? "It has no arguments besides those in its path." : `Known arguments: ${names.join(", ")}.`;
+    names.length === 0 ? "It has no arguments except those in its path." : `Known arguments: ${names.join(", ")}.`;
   return `${what} has no argument \`${name}\`. ${known}`;
 }
 

@@ -7,7 +7,7 @@ export function inconsistentInboxes(ids: Slice): Statement {
     with judged as (
       select instance.id, case
         when instance.inbox <> waiting.callbacks
-          then format('%s callbacks are said to wait for it, and %s do.', instance.inbox, waiting.callbacks)
+          then format('Its row counts %s waiting callbacks, and %s wait.', instance.inbox, waiting.callbacks)
         -- One that nobody has looked at since is on its way.
         when instance.closed_at is not null and waiting.seen > 0 then 'A callback waits for it, and it has ended.'
       end as message
@@ -25,7 +25,7 @@ export function inconsistentInboxes(ids: Slice): Statement {
 export function callbacksWithoutMove(ids: Slice): Statement {
   return sql`
     select callback.instance_id::text as instance,
-      format('Callback %s is said to have made its move %s, and the journal does not say so.', callback.id, callback.version) as message
+      format('Callback %s names its move %s, and the journal has no such move.', callback.id, callback.version) as message
     from pawl.callbacks as callback
     left join pawl.journal as move on move.instance_id = callback.instance_id and move.version = callback.version
     where callback.instance_id > ${ids.after}::uuid and callback.instance_id <= ${ids.upTo}::uuid

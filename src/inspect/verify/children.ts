@@ -15,7 +15,7 @@ export function inconsistentChildren(ids: Slice): Statement {
         when twin.id is not null and child.child_name not like '?%' then format('It is a child under the key "%s", and so is %s.', child.key, twin.id)
         when child.outcome is not null and child.child_outcome is distinct from child.outcome
           or child.outcome is null and child.state <> 'failed' and child.child_outcome is not null
-          then format('It stands in "%s", and counts as "%s" for its parent.', child.state, coalesce(child.child_outcome, 'open'))
+          then format('It is in "%s", and counts as "%s" for its parent.', child.state, coalesce(child.child_outcome, 'open'))
       end as message
       from pawl.instances as child
       left join lateral (
@@ -43,7 +43,7 @@ export function forgottenJoins(ids: Slice): Statement {
       ) as state(name text, "join" text)
     )
     select instance.id::text as instance,
-      format('Its children have ended, it stands in "%s", and no check is to come.', instance.state) as message
+      format('Its children have ended, it is in "%s", and it has no open check.', instance.state) as message
     from pawl.instances as instance
     join joins on joins.lifecycle = instance.lifecycle and joins.version = instance.definition and joins.name = instance.state
     cross join lateral (

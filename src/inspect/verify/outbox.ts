@@ -10,7 +10,7 @@ interface Slice {
 export function messagesWithoutMove(ids: Slice): Statement {
   return sql`
     select message.aggregate_id as instance,
-      format('Message %s is said to be number %s of its move %s, and the journal %s.', message.id, message.place + 1,
+      format('Message %s is number %s of its move %s, and the journal %s.', message.id, message.place + 1,
         message.version, case when move.version is null then 'has no such move' else 'counts ' || coalesce(move.messages, 0) end) as message
     from pawl.messages as message
     left join pawl.journal as move

@@ -9,11 +9,11 @@ export function inconsistentAssignments(ids: Slice): Statement {
       select instance.id, case
         when assignment.id is null then 'It is an assignment, and has no row as one.'
         when assignment.status <> instance.state
-          then format('It stands in "%s", and its row says "%s".', instance.state, assignment.status)
+          then format('It is in "%s", and its row says "%s".', instance.state, assignment.status)
         when assignment.desk is not null and slot.assignment_id is distinct from instance.id
           then format('It is open, and slot %s of its sample is not its own.', assignment.slot)
         when assignment.desk is not null and assignment.due_at is distinct from instance.next_due_at
-          then format('Its time is over at %s, and its timer goes off at %s.', coalesce(assignment.due_at::text, 'no time'),
+          then format('It is due at %s, and its timer fires at %s.', coalesce(assignment.due_at::text, 'no time'),
             coalesce(instance.next_due_at::text, 'no time'))
         when assignment.status = 'completed' and label.id is null then 'It is completed, and its label is not there.'
         when label.id is not null and exists (
@@ -68,7 +68,7 @@ export function inconsistentSamples(ids: Slice): Statement {
       select instance.id, case
         when sample.id is null then 'It is a sample, and has no row as one.'
         when sample.open <> (instance.state = 'open')
-          then format('It stands in "%s", and its row says that it is %s.', instance.state, case when sample.open then 'open' else 'closed' end)
+          then format('It is in "%s", and its row says that it is %s.', instance.state, case when sample.open then 'open' else 'closed' end)
         when (sample.needs, sample.filled, sample.spent) is distinct from (slots.slots, slots.filled, slots.spent)
           then format('It counts %s of %s slots filled and %s spent, and %s of %s are filled and %s spent.',
             sample.filled, sample.needs, sample.spent, slots.filled, slots.slots, slots.spent)
@@ -77,7 +77,7 @@ export function inconsistentSamples(ids: Slice): Statement {
         when slots.twice is not null then format('It has two labels by "%s" that count.', slots.twice)
         when sample.open and sample.filled + sample.spent >= sample.needs and sample.changes = sample.settled
           and not coalesce((instance.data ->> 'review')::boolean, false)
-          then 'Its slots are all filled or spent, it is open, and nobody is to look at it.'
+          then 'Its slots are all filled or spent, it is open, and no check is scheduled.'
         when sample.open and not sample.posted and sample.changes = sample.settled and slots.open > 0 and slots.held = 0
           and exists (
             select from pawl.queues as queue

@@ -21,7 +21,7 @@ export function timersPassedOver(ids: Slice): Statement {
 export function deadlinesEarly(ids: Slice): Statement {
   return sql`
     select instance.id::text as instance,
-      format('Its deadline is %s, and its move %s let it pass at %s.', instance.deadline_at, move.version, move.at) as message
+      format('Its deadline is %s, and its move %s passed it at %s.', instance.deadline_at, move.version, move.at) as message
     from pawl.instances as instance
     cross join lateral (
       select * from pawl.journal as each

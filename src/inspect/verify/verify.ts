@@ -116,7 +116,7 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
 function statesUnknown(ids: Slice): Statement {
   return sql`
     select instance.id::text as instance,
-      format('It stands in "%s", which %s@%s does not know.', instance.state, instance.lifecycle, instance.definition) as message
+      format('It is in "%s", which %s@%s does not declare.', instance.state, instance.lifecycle, instance.definition) as message
     from pawl.instances as instance
     where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid and not exists (
       select from pawl.edges as edge
@@ -183,7 +183,7 @@ function pathsBroken(ids: Slice): Statement {
 function instancesElsewhere(ids: Slice): Statement {
   return sql`
     select instance.id::text as instance,
-      format('It stands in "%s" at version %s as %s@%s, and its journal leads to "%s" at version %s as %s@%s.',
+      format('It is in "%s" at version %s as %s@%s, and its journal leads to "%s" at version %s as %s@%s.',
         instance.state, instance.version, instance.lifecycle, instance.definition,
         move.to_state, move.version, move.lifecycle, move.definition) as message
     from pawl.instances as instance
@@ -216,13 +216,13 @@ function holdersStale(ids: Slice): Statement {
     judged as (
       select move.instance_id, case
         when claim.token is null
-          then format('Its move %s was made under token %s, which nobody claimed.', move.version, move.token)
+          then format('Its move %s was made under token %s, which no claim has.', move.version, move.token)
         when claim.setbacks is not null
-          then format('Its move %s was made under token %s, which had been given back (%s).', move.version, move.token, claim.setbacks)
+          then format('Its move %s was made under token %s, which had been returned (%s).', move.version, move.token, claim.setbacks)
         when move.token <= move.earlier_token
           then format('Its move %s was made under token %s, after a move under token %s.', move.version, move.token, move.earlier_token)
         when claim.begun_later > move.placed + coalesce(asks.times, 0)
-          then format('Its move %s was made under token %s, after somebody else had claimed its task.', move.version, move.token)
+          then format('Its move %s was made under token %s, after another worker had claimed its task.', move.version, move.token)
       end as message
       from moves as move
       left join claims as claim
@@ -247,12 +247,12 @@ function attemptsOutOfOrder(ids: Slice): Statement {
     judged as (
       select claim.instance_id, case
         when claim.setbacks like '%,%'
-          then format('Its claim under token %s was given back more than once (%s).', claim.token, claim.setbacks)
+          then format('Its claim under token %s was returned more than once (%s).', claim.token, claim.setbacks)
         when claim.attempt is distinct from 1 and claim.attempt is distinct from claim.next_attempt
           then format('Its claim under token %s is attempt %s, after attempt %s (%s).', claim.token, claim.attempt,
             coalesce(claim.earlier_attempt::text, 'none'), coalesce(claim.earlier_setbacks, 'no word'))
         when claim.begins and claim.begun > case when claim.task_id = claim.instance_id then coalesce(placed.times, 0) + coalesce(asks.times, 0) else 1 end
-          then format('Its claim under token %s begins anew at attempt 1, and nothing put the task into its lane anew.', claim.token)
+          then format('Its claim under token %s starts over at attempt 1, and no move put the task into its lane again.', claim.token)
       end as message
       from claims as claim
       left join placed on placed.instance_id = claim.instance_id
@@ -264,7 +264,7 @@ function attemptsOutOfOrder(ids: Slice): Statement {
 function setbacksUnclaimed(ids: Slice): Statement {
   return sql`
     select setback.instance_id::text as instance,
-      format('A task was given back (%s) under token %s, which nobody claimed.', setback.what, setback.token) as message
+      format('A task was returned (%s) under token %s, which no claim has.', setback.what, setback.token) as message
     from pawl.attempts as setback
     where setback.instance_id > ${ids.after}::uuid and setback.instance_id <= ${ids.upTo}::uuid
       and setback.what not in ('claimed', 'refused', 'asked')
@@ -296,7 +296,7 @@ function tasksAstray(ids: Slice): Statement {
         when step.visit <> instance.visit
           then format('Its task is of visit %s, and it is at visit %s.', step.visit, instance.visit)
         when (instance.shelf is null) <> (kind.kind = 'work')
-          then format('It stands in "%s", and its shelf is %s.', instance.state, coalesce(instance.shelf, 'empty'))
+          then format('It is in "%s", and its shelf is %s.', instance.state, coalesce(instance.shelf, 'empty'))
       end as message
       from pawl.instances as instance
       left join kinds as kind
@@ -333,7 +333,7 @@ function timersAstray(ids: Slice): Statement {
     with judged as (
       select instance.id, case
         when instance.next_due_at is distinct from timer.earliest
-          then format('Its next timer is to be due at %s, and the earliest that it has is due at %s.',
+          then format('Its row has the next timer at %s, and its earliest timer is due at %s.',
             coalesce(instance.next_due_at::text, 'no time'), coalesce(timer.earliest::text, 'no time'))
         when timer.stray is not null
           then format('It has a timer of visit %s, and is at visit %s.', timer.stray, instance.visit)

@@ -21,11 +21,11 @@ export function forgottenWaits(ids: Slice): Statement {
         when kind.kind = 'wait' and pawl.ms(entry.at) >= kind.timed_ms and not exists (
           select from pawl.journal as move
           where move.instance_id = instance.id and move.version > instance.visit and move.source = 'timer'
-        ) then format('It waits in "%s", which has a timeout, and no timer is to come.', instance.state)
+        ) then format('It waits in "%s", which has a timeout, and it has no timer.', instance.state)
         when kind.kind = 'ask' and question.id is null
-          then format('It asks in "%s", its question does not exist, and no check is to come.', instance.state)
+          then format('It asks in "%s", its question does not exist, and it has no open check.', instance.state)
         when kind.kind = 'ask' and not question.is_live
-          then format('It asks in "%s", its question has ended, and no check is to come.', instance.state)
+          then format('It asks in "%s", its question has ended, and it has no open check.', instance.state)
         when kind.kind = 'park' and failure.is_over
           then format('It is parked in "%s", is not released any more, and there is no dead letter.', instance.state)
       end as message

@@ -49,6 +49,6 @@ function isWhole({ messages = [], starts = [], sends = [] }: StepOutput): boolea
 }
 
 function incomplete(event: string): CallbackError {
-  const message = `the step came to \`${event}\` after the deadline, and what it published, started or sent with it was not kept; restart the instance instead`;
+  const message = `the step ended with \`${event}\` after the deadline, and what it published, started or sent with it is lost; restart the instance instead`;
   return { name: "ResultIncomplete", message };
 }

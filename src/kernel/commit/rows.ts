@@ -156,7 +156,7 @@ export function rowAfter(
 }
 
 function storableKeys(keys: readonly string[] | null): readonly string[] | null {
-  if (keys !== null) storableText(keys, "What is removed from the data");
+  if (keys !== null) storableText(keys, "The removed keys of the data");
   return keys;
 }
 

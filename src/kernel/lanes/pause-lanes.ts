@@ -38,7 +38,7 @@ export async function resumeLanes(
   if (!whole) return ended.length > 0;
   throw new PawlError(
     "option_invalid",
-    `\`${name}\` is paused as a whole, so nothing of it runs yet: resume it as a whole, and pause what is to stay so.`,
+    `\`${name}\` is paused as a whole. Resume it as a whole, and then pause the parts that should stay paused.`,
     { lifecycle: name },
   );
 }

@@ -130,7 +130,8 @@ async function adopt(db: Executor, rest: readonly PlannedStart[], outcomes: Map<
 }
 
 function takenMeanwhile(key: string | null): PawlError {
-  const what = key === null ? "What it needs was taken by another" : `The key "${key}" was taken and given back`;
+  const what =
+    key === null ? "A row that it needs was taken by another start" : `The key "${key}" was taken and released`;
   return new PawlError("busy", `${what} at this moment. Start it again.`);
 }
 

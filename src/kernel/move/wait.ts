@@ -30,7 +30,7 @@ export async function waitFor(kernel: Kernel, waiting: WaitOptions): Promise<Ins
     if (row.outcome !== null) {
       throw new PawlError(
         "wait_ended_in_other_state",
-        `\`${row.lifecycle}\` ${row.key ?? row.id} has ended in \`${row.state}\`, and will not come to ${wanted}.`,
+        `\`${row.lifecycle}\` ${row.key ?? row.id} has ended in \`${row.state}\` and will not reach ${wanted}.`,
         { state: row.state },
       );
     }
@@ -38,7 +38,7 @@ export async function waitFor(kernel: Kernel, waiting: WaitOptions): Promise<Ins
     if (leftMs <= 0) {
       throw new PawlError(
         "wait_timeout",
-        `\`${row.lifecycle}\` ${row.key ?? row.id} is still in \`${row.state}\`; ${wanted} was waited for in vain.`,
+        `Timed out waiting for \`${row.lifecycle}\` ${row.key ?? row.id} to reach ${wanted}; it is in \`${row.state}\`.`,
         { state: row.state },
       );
     }

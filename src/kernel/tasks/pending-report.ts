@@ -49,5 +49,5 @@ export async function heldTaskIds(db: Executor, tasks: readonly Pick<ClaimedTask
  * The lease holds, but its row was skipped: another transaction has it locked for a moment, to renew it for example.
  */
 export function leaseBusy(): PawlError {
-  return new PawlError("busy", "A task that was reported is being written by somebody else. Try again.");
+  return new PawlError("busy", "Another transaction is writing the reported task. Try again.");
 }

@@ -64,7 +64,7 @@ function checkVersion(path: string, major: string): void {
   throw new PawlError(
     "folder_unusable",
     `The folder ${path} was made by PostgreSQL ${major}, and this Pawl carries PostgreSQL ${bundledMajor}, which cannot read it. ` +
-      "Open it with the version of Pawl that made it and export what it holds, or name another folder.",
+      "Open it with the version of Pawl that created it and export its data, or use another folder.",
     { folder: path, made: major, carried: String(bundledMajor) },
   );
 }
@@ -76,7 +76,7 @@ function checkVersion(path: string, major: string): void {
 export async function beginFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    const note = "Pawl is creating a database here. A start that finds this file begins anew.\n";
+    const note = "Pawl is creating a database here. A start that finds this file starts over.\n";
     writeFileSync(join(path, unfinished), note);
     syncFile(join(path, unfinished));
     syncFolder(path);
@@ -133,7 +133,7 @@ export function ignoreMissing(error: unknown): undefined {
 export function unusable(path: string, reason: string, cause?: unknown): PawlError {
   return new PawlError(
     "folder_unusable",
-    `The folder ${path} cannot hold Pawl's database: ${reason}. Name another folder, or mend this one.`,
+    `The folder ${path} cannot hold Pawl's database: ${reason}. Use another folder, or fix this one.`,
     { folder: path },
     { cause },
   );

@@ -255,7 +255,7 @@ export class RequestQueue {
         );
     const unknown = new PawlError(
       "outcome_unknown",
-      `The embedded database ended${said} before it answered: whether this took effect is not known. Close this Pawl, open it again, and look.`,
+      `The embedded database ended${said} before it answered: it is unknown whether this took effect. Close this Pawl, open it again, and check.`,
     );
     for (const { reject } of this.#sent.splice(0)) reject(unknown);
     this.#asked?.reject(unknown);

@@ -80,7 +80,7 @@ function end(text: string): never {
 const folder =
   start.folder === undefined
     ? undefined
-    : new SyncedFolder(start.folder, (error) => end(`the disk does not take what is written: ${messageOf(error)}`));
+    : new SyncedFolder(start.folder, (error) => end(`writing to the disk failed: ${messageOf(error)}`));
 
 const pg = await open().catch((error) => end(reason(error)));
 const engine = pg.Module as unknown as Engine;

@@ -58,7 +58,7 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
   if (state === "25P02") {
     return new PawlError(
       "not_a_transaction",
-      "An earlier statement of this transaction failed, so it can only be rolled back. Let that error through, or put a savepoint before what may fail.",
+      "An earlier statement of this transaction failed, so it can only be rolled back. Rethrow that error, or set a savepoint before the statement that may fail.",
       details,
       options,
     );

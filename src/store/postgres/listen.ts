@@ -106,7 +106,7 @@ export class PostgresListener implements Listener {
         await this.#until(everyMs);
         if (lost !== undefined) throw lost;
         const isSilent = !this.#stopped && performance.now() - this.#heardAt >= everyMs;
-        if (isSilent && !(await this.#hearsItself())) throw new Error("a notification did not come back.");
+        if (isSilent && !(await this.#hearsItself())) throw new Error("a test notification did not arrive.");
       }
       return true;
     } finally {

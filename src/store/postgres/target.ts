@@ -73,7 +73,7 @@ function targetOfOptions(given: DatabaseOptions): PostgresTarget {
     throw invalid("`database.ssl` must be true, false, or options of `tls.connect`.");
   const named = (["host", "port", "user", "database"] as const).filter((name) => settings[name] !== undefined);
   if (url !== undefined && named.length > 0)
-    throw invalid(`\`database\` has a \`url\` and \`${named[0]}\`, which the URL says, too. Leave out one of them.`);
+    throw invalid(`\`database\` has a \`url\` and \`${named[0]}\`, which the URL contains, too. Omit one of them.`);
   return url === undefined
     ? { urls: [undefined], settings: copied(settings), startup: "" }
     : targetOfUrl(url, copied(settings));

@@ -91,7 +91,7 @@ function checkOthers({ name, kind, join, timeouts }: StateModel, findings: Findi
       "warning",
       { state: name },
       `\`${name}\` waits for its children, also for those that failed: one that stays failed keeps it there.`,
-      'Add a `timeout`, or say `join: { failed: "fail" }` or `"count"`.',
+      'Add a `timeout`, or set `join: { failed: "fail" }` or `"count"`.',
     );
   } else if (kind === "ask") {
     findings.add(

@@ -67,7 +67,7 @@ function describe(loop: readonly Move[], findings: Findings): void {
       isGuarded ? "warning" : "error",
       about,
       `A step that keeps failing loops for ever${unless}: ${shown}. Each failure is caught by an edge, so no budget counts it.`,
-      "Let a `fail` edge lead to `failed`, where `recovery.maxFailures` counts, or give it a guard that ends the loop.",
+      "Make a `fail` edge lead to `failed`, where `recovery.maxFailures` counts, or give it a guard that ends the loop.",
     );
     return;
   }
@@ -78,6 +78,6 @@ function describe(loop: readonly Move[], findings: Findings): void {
     "warning",
     about,
     `An instance can loop by itself without end: ${shown}; ${until}.`,
-    "Count the rounds in the data and give one edge a guard, let the step give up, or give the lifecycle a `deadline`.",
+    "Count the rounds in the data and give one edge a guard, call `step.giveUp`, or give the lifecycle a `deadline`.",
   );
 }

@@ -101,7 +101,7 @@ export async function answerOf(place: string, call: () => Promise<string>): Prom
   } catch (error) {
     if (!isPawlError(error)) throw error;
     if (isBadlyMade(error))
-      throw new Problem(place, `\`${place}\` of \`simulate\` made what is not taken: ${error.message}`);
+      throw new Problem(place, `\`${place}\` of \`simulate\` made an invalid value: ${error.message}`);
     if (error.fault === "request" || error.fault === "environment") return refusalText(error);
     throw new Problem(`${error.code} ${place}`, error.message, { cause: error });
   }

@@ -11,8 +11,8 @@ export type AbortReason = LeaseLossReason | "stopping";
 const sentences: Record<AbortReason, string> = {
   superseded: "Its instance has left the state, by an event.",
   timeout: "Its instance has left the state, since its time ran out.",
-  lapsed: "Its lease ran out, and somebody else may run it.",
-  stopping: "Its worker stops, and the time to finish is over.",
+  lapsed: "Its lease expired, and another worker may run it.",
+  stopping: "Its worker stops, and its grace time has ended.",
 };
 
 /** Why a step's `signal` was aborted: `signal.reason.details.reason`. */

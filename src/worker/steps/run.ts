@@ -118,6 +118,6 @@ function onlyOutcome({ lifecycle, row }: ClaimedTask): string {
   if (only !== undefined) return only;
   throw new PawlError(
     "hook_failed",
-    `The step of \`${row.state}\` must say how it ended: return step.go(…) with one of its events.`,
+    `The step of \`${row.state}\` must return its outcome: return step.go(…) with one of its events.`,
   );
 }

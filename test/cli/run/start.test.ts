@@ -179,7 +179,12 @@ describe("while `pawl start` runs", () => {
       ["instance", "send", "parcel", "seeded", "hurry", "--expected-version", "9"],
       "version",
     ],
-    [124, "a wait ends", ["instance", "wait", "parcel", "seeded", "--until", "lost", "--timeout", "50ms"], "in vain"],
+    [
+      124,
+      "a wait ends",
+      ["instance", "wait", "parcel", "seeded", "--until", "lost", "--timeout", "50ms"],
+      "Timed out waiting",
+    ],
   ])("exit code %i: %s", async (code, _name, args, text) => {
     const ended = await project.pawl(...args);
     expect(ended).toMatchObject({ code, stdout: "" });

@@ -663,9 +663,7 @@ eachStore((store) => {
       expect(late).toMatchObject({ status: "kept", isLate: true, payload: { note: "done" } });
       await expect(t.pawl.callbacks.acceptLate(late!.id, { actor: "ada" })).rejects.toMatchObject({
         code: "callback_decided",
-        message: expect.stringContaining(
-          "what it published, started or sent with it was not kept; restart the instance",
-        ),
+        message: expect.stringContaining("what it published, started or sent with it is lost; restart the instance"),
       });
     });
 

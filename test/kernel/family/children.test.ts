@@ -292,11 +292,11 @@ eachStoreAndPooler((store) => {
     ]);
     await past(`update pawl.instances set key = 'q2', child_outcome = 'success' where id = '${q2!.id}'`);
     expect(await messages()).toEqual([
-      `children ${q2!.id} It stands in "checking", and counts as "success" for its parent.`,
+      `children ${q2!.id} It is in "checking", and counts as "success" for its parent.`,
     ]);
     await past(`update pawl.instances set child_outcome = 'success' where id = '${q1!.id}'`);
     expect(await messages()).toContain(
-      `children ${q1!.parent!.id} Its children have ended, it stands in "solving", and no check is to come.`,
+      `children ${q1!.parent!.id} Its children have ended, it is in "solving", and it has no open check.`,
     );
     await past(`update pawl.instances set parent_id = '${q2!.id}', child_outcome = null where id = '${q1!.id}'`);
     expect(await messages()).toContain(`children ${q1!.id} It is a child of a "attempt", and its parent is a "solve".`);

@@ -324,7 +324,7 @@ eachStore((store) => {
       ],
       "no instance": [
         (step) => step.send(box, undefined as never, "put", { what: "x" }),
-        "Say which instance is meant",
+        "Name the instance by its key",
       ],
       "an id that is none": [(step) => step.send(box, { id: "b" }, "put", { what: "x" }), "not an instance's id"],
       "a child's key that is too long": [

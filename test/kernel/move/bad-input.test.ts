@@ -305,7 +305,7 @@ eachStore((store) => {
       await refused(t, () => send(box, { id }, "shut"), "option_invalid", "is not an instance's id");
     }
     for (const ref of [undefined, null, 5, true, {}, [], Symbol("x")]) {
-      await refused(t, () => send(box, ref, "shut"), "option_invalid", "its key as a string, or { id }");
+      await refused(t, () => send(box, ref, "shut"), "option_invalid", "its key, as a string, or by { id }");
       await refused(t, () => get(box, ref), "option_invalid");
     }
     const upper = (await t.pawl.get(box, "good"))!.id.toUpperCase();

@@ -256,7 +256,7 @@ export const explanation = named(
       ),
       "What happens next without a person or an external event.",
     ),
-    idle: about(orNull(text), "What has to happen first, while nothing happens by itself; null while something does."),
+    idle: about(orNull(text), "What has to happen first, if nothing happens by itself; null otherwise."),
     stuck: about(
       orNull(
         shape<Stuck>({
@@ -268,7 +268,7 @@ export const explanation = named(
       ),
       "Why nothing moves it until a person acts; null if it is not stuck.",
     ),
-    recovery: about(orNull(recovery), "Null if only a definition that is newer than that of this process can tell."),
+    recovery: about(orNull(recovery), "Null if the instance has a newer definition than this process."),
     sentences: about(listOf(text), "The whole explanation in plain English."),
   }),
 );
