@@ -66,6 +66,7 @@ export const errorCodes = {
   migration_failed: "environment",
   not_migrated: "environment",
   definition_newer: "environment",
+  state_undeclared: "environment",
   outcome_unknown: "environment",
   busy: "environment",
   statement_timeout: "environment",
@@ -111,6 +112,11 @@ export class PawlError extends Error {
 
 export function isPawlError(error: unknown, code?: ErrorCode): error is PawlError {
   return error instanceof PawlError && (code === undefined || error.code === code);
+}
+
+/** Whether a process with another definition could do at once what this one refused. */
+export function isOfOtherProcesses(error: unknown): boolean {
+  return isPawlError(error, "definition_newer") || isPawlError(error, "state_undeclared");
 }
 
 /** An invariant of ours does not hold; a report to us is the remedy. */

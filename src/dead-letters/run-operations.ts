@@ -1,4 +1,4 @@
-import { isPawlError, PawlError } from "../base/errors.ts";
+import { isOfOtherProcesses, PawlError } from "../base/errors.ts";
 import { cleanText } from "../base/json.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -188,7 +188,7 @@ function refusalOf(error: PawlError): { outcome: string; note: string } {
 }
 
 function isPassing(error: PawlError): boolean {
-  return error.fault === "environment" && !isPawlError(error, "definition_newer");
+  return error.fault === "environment" && !isOfOtherProcesses(error);
 }
 
 /** The reason of the decisions: the operator's, or else the operation itself. */

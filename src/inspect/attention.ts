@@ -52,7 +52,8 @@ export function attentionOf(standing: Standing): Need[] {
 }
 
 /** What only time or more workers help against. */
-const isWarning = ({ reason }: Pick<StuckGroup, "reason">): boolean => reason === "ready_too_long";
+const isWarning = ({ reason }: Pick<StuckGroup, "reason">): boolean =>
+  reason === "ready_too_long" || reason === "running_too_long";
 
 /** One sentence per group. Dead letters are counted in a line of their own. */
 function stuckOf(groups: Standing["stuck"], level: Need["level"]): Need[] {

@@ -5,6 +5,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import { Timetable } from "../definition/schedule/timetable.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
+import type { InstanceRow } from "../store/move/instances.ts";
 import type { Db, Tx } from "../store/port/db.ts";
 import { logFailure } from "../telemetry/log.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
@@ -111,24 +112,32 @@ export function inTransaction<T>(kernel: Kernel, work: (tx: Tx) => Promise<T>): 
   return kernel.signals.afterCommit(() => kernel.db.transaction(work));
 }
 
-/** The definition by which this process moves an instance: its own, if that is not older than the instance's. */
-export function lifecycleOf(
-  kernel: Kernel,
-  instance: { lifecycle: string; definition: number; id: string },
-): LifecycleModel {
-  const lifecycle = kernel.lifecycles.get(instance.lifecycle);
+/** What decides whether a process may move an instance. */
+type Movable = Pick<InstanceRow, "lifecycle" | "definition" | "state" | "outcome">;
+
+/** The definition by which this process moves an instance: its own. Throws where that of another process decides. */
+export function lifecycleOf(kernel: Kernel, instance: Movable & { readonly id: string }): LifecycleModel {
+  const { id, lifecycle: name, definition, state } = instance;
+  const lifecycle = kernel.lifecycles.get(name);
   if (lifecycle === undefined) {
     throw new PawlError(
       "lifecycle_unknown",
-      `Instance ${instance.id} belongs to lifecycle \`${instance.lifecycle}\`, which is not registered in this process. Add it to \`lifecycles\`.`,
-      { lifecycle: instance.lifecycle },
+      `Instance ${id} belongs to lifecycle \`${name}\`, which is not registered in this process. Add it to \`lifecycles\`.`,
+      { lifecycle: name },
     );
   }
-  if (instance.definition > lifecycle.version) {
+  if (definition > lifecycle.version) {
     throw new PawlError(
       "definition_newer",
-      `Instance ${instance.id} was moved by version ${instance.definition} of \`${instance.lifecycle}\`, and this process has version ${lifecycle.version}. Upgrade this process.`,
-      { lifecycle: instance.lifecycle, instance: instance.definition, process: lifecycle.version },
+      `Instance ${id} was moved by version ${definition} of \`${name}\`, and this process has version ${lifecycle.version}. Upgrade this process.`,
+      { lifecycle: name, instance: definition, process: lifecycle.version },
+    );
+  }
+  if (isForeign(kernel, instance)) {
+    throw new PawlError(
+      "state_undeclared",
+      `Instance ${id} is in state \`${state}\`, which version ${lifecycle.version} of \`${name}\` in this process does not have. Use a process whose definition has it, or declare it in \`states\` or \`renamed\`.`,
+      { lifecycle: name, state, instance: definition, process: lifecycle.version },
     );
   }
   return lifecycle;
@@ -149,9 +158,14 @@ export function knownLifecycle(kernel: Kernel, lifecycle: unknown): LifecycleMod
   );
 }
 
-/** Whether an instance was moved by a newer definition than this process has: it is the newer processes' to deal with. */
-export function isNewer(kernel: Kernel, instance: { lifecycle: string; definition: number }): boolean {
-  return instance.definition > (kernel.lifecycles.get(instance.lifecycle)?.version ?? 0);
+/**
+ * Whether only other processes can move an instance: a newer definition moved it, or it is in a state that the definition of
+ * this process does not have, as there may be while versions change. An end stays an end in every definition.
+ */
+export function isForeign(kernel: Kernel, { lifecycle: name, definition, state, outcome }: Movable): boolean {
+  const lifecycle = kernel.lifecycles.get(name);
+  if (lifecycle === undefined || definition > lifecycle.version) return true;
+  return outcome === null && !lifecycle.states.has(state) && lifecycle.renamed[state] === undefined;
 }
 
 /** Refuses a call that would wait for the very transaction it is made in. */

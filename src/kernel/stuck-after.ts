@@ -14,16 +14,22 @@ export interface StuckAfterOptions {
    */
   readonly ready?: Duration;
   /**
-   * A timer, a retry, a release or an expired lease that should have been dealt with.
+   * A timer, a retry, a release, a check of children or an expired lease that should have been dealt with.
    * @default "1m"
    */
   readonly overdue?: Duration;
+  /**
+   * A task that runs: its worker renews the lease, and the step does not end.
+   * @default "1d"
+   */
+  readonly running?: Duration;
 }
 
 export interface StuckAfter {
   readonly noWorkerMs: number;
   readonly readyMs: number;
   readonly overdueMs: number;
+  readonly runningMs: number;
 }
 
 /** The thresholds, with defaults. Throws `option_invalid` for a value that is no duration. */
@@ -31,12 +37,13 @@ export function stuckAfterOf(given: unknown): StuckAfter {
   if (given !== undefined && (typeof given !== "object" || given === null))
     throw new PawlError(
       "option_invalid",
-      '`stuckAfter` takes an object: { noWorker: "1m", ready: "15m", overdue: "1m" }.',
+      '`stuckAfter` takes an object: { noWorker: "1m", ready: "15m", overdue: "1m", running: "1d" }.',
     );
-  const { noWorker = "1m", ready = "15m", overdue = "1m" } = (given ?? {}) as StuckAfterOptions;
+  const { noWorker = "1m", ready = "15m", overdue = "1m", running = "1d" } = (given ?? {}) as StuckAfterOptions;
   return {
     noWorkerMs: durationMs(noWorker, "stuckAfter.noWorker"),
     readyMs: durationMs(ready, "stuckAfter.ready"),
     overdueMs: durationMs(overdue, "stuckAfter.overdue"),
+    runningMs: durationMs(running, "stuckAfter.running"),
   };
 }

@@ -482,7 +482,8 @@ CREATE TABLE pawl.callbacks (
 CREATE TABLE pawl.checks (
     id bigint NOT NULL,
     instance_id uuid NOT NULL,
-    lifecycle text NOT NULL COLLATE pg_catalog."C"
+    lifecycle text NOT NULL COLLATE pg_catalog."C",
+    at timestamp with time zone DEFAULT pawl.now() NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
 
@@ -1216,6 +1217,8 @@ CREATE INDEX callbacks_due ON pawl.callbacks USING btree (COALESCE(retry_at, rec
 CREATE INDEX callbacks_late ON pawl.callbacks USING btree (id) WHERE (status = 'kept'::text);
 
 CREATE INDEX callbacks_waiting ON pawl.callbacks USING btree (instance_id, received_at, id) WHERE (status = 'waiting'::text);
+
+CREATE INDEX checks_instance ON pawl.checks USING btree (instance_id);
 
 CREATE INDEX dead_letters_by_age ON pawl.dead_letters USING btree (COALESCE(restored_at, created_at), id);
 

@@ -52,6 +52,28 @@ const judged = lifecycle("judged", {
   },
 });
 
+const part = lifecycle("part", {
+  initial: "open",
+  states: { open: { forever: true, on: { close: "closed" } }, closed: { final: "success" } },
+});
+const whole = lifecycle("whole", {
+  initial: "splitting",
+  states: {
+    splitting: { run: (step) => void step.start(part, { key: "p" }), on: { split: "joining" } },
+    joining: { join: {}, on: { joined: "done" } },
+    done: { final: "success" },
+  },
+});
+const exam = lifecycle("exam", {
+  events: { graded: z.object({ score: z.number() }) },
+  initial: "grading",
+  states: {
+    grading: { forever: true, on: { graded: "over", skip: "over" } },
+    over: { forever: true, on: { close: "closed" } },
+    closed: { final: "success" },
+  },
+});
+
 const email = job("email", { run: () => {} });
 
 const all = [parcel, hooked, judged, email];
@@ -269,6 +291,110 @@ eachStore((store) => {
     expect((await stuck(t)).filter((one) => one.startsWith("overdue") && !isSpared(one))).toEqual([]);
   });
 
+  test("joins, questions and results are overdue where no process runs maintenance for them", async () => {
+    const sink = keeping();
+    await using t = await store.open({ lifecycles: [...all, part, whole, exam], queues: [few], alerts: [sink] });
+    await t.pawl.start(whole, { key: "w" });
+    await t.pawl.start(exam, { key: "e" });
+    await t.work();
+    const [children] = (await t.pawl.explain(whole, "w")).waitingFor;
+    const child = children!.kind === "children" ? children!.first[0]!.id : "";
+    await t.pawl.send(part, { id: child }, "close");
+    await t.pawl.start(judged, { key: "j" });
+    // The process that received it died before it could look at the instance.
+    t.faults.plant("receive.stored", "throw");
+    await expect(t.pawl.receive(exam, "e", "graded", { score: 1 }, { dedupeKey: "1" })).rejects.toThrow();
+    expect(await stuck(t)).toEqual([]);
+    await sleep(t, 61_000);
+    const found = ["overdue exam/grading 1", "overdue judged/asking 1", "overdue whole/joining 1"];
+    expect((await stuck(t)).sort()).toEqual(found);
+    expect(await alerted(t, sink)).toEqual(["overdue", "overdue", "overdue"]);
+    expect(await t.pawl.explain(judged, "j")).toMatchObject({
+      stuck: { reason: "overdue", remedy: expect.stringContaining("runs maintenance") },
+    });
+    await t.maintain();
+    expect(await stuck(t)).toEqual([]);
+  });
+
+  test("a join whose own messages are still on their way is not overdue", async () => {
+    const asking = lifecycle("asking", {
+      initial: "splitting",
+      states: {
+        splitting: {
+          run: (step) => void step.start(part, { key: "p" }),
+          on: { split: { to: "joining", after: jam } },
+        },
+        joining: { join: {}, on: { joined: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [part, asking] });
+    await t.pawl.start(asking, { key: "a" });
+    await (await t.claim("asking/splitting")).run();
+    const [children] = (await t.pawl.explain(asking, "a")).waitingFor;
+    await t.pawl.send(part, { id: children!.kind === "children" ? children!.first[0]!.id : "" }, "close");
+    await t.maintain();
+    await worker(t, ["asking@1:after"]);
+    await sleep(t, 120_000);
+    await worker(t, ["asking@1:after"]);
+    expect(await stuck(t)).toEqual([]);
+  });
+
+  test("a step that runs for longer than a day may hang, and is stuck until it ends", async () => {
+    const sink = keeping();
+    await using t = await store.open({ lifecycles: all, alerts: [sink] });
+    await t.pawl.start(parcel, { key: "a", data: {} });
+    await t.pawl.send(parcel, "a", "work");
+    const step = await t.claim("parcel/working");
+    await t.db.script("update pawl.tasks set leased_until = leased_until + interval '2 days'"); // Its worker renews the lease.
+    await sleep(t, 86_400_000);
+    expect(await stuck(t)).toEqual([]);
+    await sleep(t, 1_000);
+    expect(await stuck(t)).toEqual([`running_too_long ${lane} 1`]);
+    expect(await attention(t)).toEqual([
+      "1 task is stuck in `parcel@1/working` since 2030-01-01 12:00:00 UTC: running for too long. Check whether the step hangs. Restart its worker, or send an event that leaves the state and aborts the step.",
+    ]);
+    expect(await alerted(t, sink)).toEqual(["running_too_long"]);
+    await step.report("worked");
+    await t.work();
+    expect(await stuck(t)).toEqual([]);
+  });
+
+  test("instances in a state that no live process has any more are stuck, and not while one has it", async () => {
+    const sink = keeping();
+    const done = { final: "success" } as const;
+    const before = lifecycle("visit", {
+      initial: "open",
+      states: {
+        open: { forever: true, on: { leave: "done", sit: "sitting" } },
+        sitting: { forever: true, on: { leave: "done" } },
+        done,
+      },
+    });
+    const states = { open: { forever: true, on: { leave: "done" } }, done } as const;
+    const after = lifecycle("visit", { version: 2, initial: "open", states });
+    const renaming = lifecycle("visit", { version: 3, initial: "open", states, renamed: { sitting: "open" } });
+    await using t = await store.open({ lifecycles: [after], alerts: [sink] });
+    await using old = await beside(t, [before]);
+    await old.pawl.start(before, { key: "v" });
+    await old.pawl.send(before, "v", "sit");
+    await worker(t, ["visit@1:send"]);
+    expect(await stuck(t)).toEqual([]);
+    await deleteWorker(t.kernel, "w");
+    expect(await stuck(t)).toEqual(["state_undeclared visit/sitting 1"]);
+    expect(await t.pawl.explain(after, "v")).toMatchObject({
+      waitingFor: [{ kind: "undeclared_state", process: 2 }, { kind: "events" }],
+      idle: "Nothing happens by itself until a process whose definition has its state runs.",
+      stuck: {
+        reason: "state_undeclared",
+        remedy: "Deploy a definition that declares this state in `states` or `renamed`.",
+      },
+    });
+    expect(await alerted(t, sink)).toEqual(["state_undeclared"]);
+    await using next = await beside(t, [renaming]);
+    expect(await stuck(next)).toEqual([]);
+  });
+
   test("Y2 Y3 Y4 K1 what throws ends as a dead letter, what goes on refusing is named, and each alerts once", async () => {
     const sink = keeping();
     await using t = await store.open({ lifecycles: all, queues: [few], alerts: [sink] });
@@ -305,15 +431,6 @@ eachStore((store) => {
 
   test("a result that no state ahead takes is stuck until it is settled", async () => {
     const sink = keeping();
-    const exam = lifecycle("exam", {
-      events: { graded: z.object({ score: z.number() }) },
-      initial: "grading",
-      states: {
-        grading: { forever: true, on: { graded: "over", skip: "over" } },
-        over: { forever: true, on: { close: "closed" } },
-        closed: { final: "success" },
-      },
-    });
     await using t = await store.open({ lifecycles: [exam], alerts: [sink] });
     await t.pawl.start(exam, { key: "e" });
     await t.pawl.send(exam, "e", "skip");

@@ -32,7 +32,9 @@ const stuck = named(
     reason: oneOf(
       "no_worker",
       "worker_outdated",
+      "state_undeclared",
       "ready_too_long",
+      "running_too_long",
       "overdue",
       "dead_letter",
       "release_refused",

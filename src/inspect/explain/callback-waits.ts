@@ -19,15 +19,23 @@ export function callbackWaits(known: KnownInstance): WaitingFor[] {
 export function resultWaits(known: KnownInstance): WaitingFor[] {
   const { lifecycle, row, state } = known;
   const from = hasFailed(known) ? (row.failed_from ?? state) : state;
-  return known.waits.results.map(({ id, event, received_ms, reason }) => {
+  return known.waits.results.map(({ id, event, received_ms, due_ms, reason }) => {
     const reachable = lifecycle === undefined || isEventAhead(lifecycle, from, event);
     const since = new Date(received_ms);
     const arrived = `Result \`${event}\` arrived at ${shownTime(since)}`;
     const why = reason === null ? "" : ended(` Last refusal: ${reason}`);
-    const sentence = reachable
-      ? `${arrived} and waits for a state that accepts it.${why}`
-      : `${arrived}, but no reachable state accepts it.${why}`;
-    const by = reachable ? "worker" : "person";
-    return { kind: "result", callback: id, event, reachable, since, until: null, by, sentence };
+    const base = { kind: "result", callback: id, event, reachable, since } as const;
+    if (due_ms !== null) {
+      const until = new Date(due_ms);
+      return { ...base, until, by: "clock", sentence: `${arrived} and is processed at ${shownTime(until)}.${why}` };
+    }
+    if (reachable)
+      return {
+        ...base,
+        until: null,
+        by: "worker",
+        sentence: `${arrived} and waits for a state that accepts it.${why}`,
+      };
+    return { ...base, until: null, by: "person", sentence: `${arrived}, but no reachable state accepts it.${why}` };
   });
 }

@@ -119,6 +119,8 @@ function whatHappens(wait: WaitingFor): string {
       return "maintenance creates its sample or crowd job";
     case "children":
       return "maintenance sends `joined`";
+    case "result":
+      return `result \`${wait.event}\` is processed`;
     default:
       return "the step runs again";
   }

@@ -121,8 +121,10 @@ export type WaitingFor =
   | ({ readonly kind: "person"; readonly deadLetter: string | null; readonly reason: string } & Wait)
   /** A definition that allows what its own step did. */
   | ({ readonly kind: "definition_fault"; readonly lane: string; readonly error: string } & Wait)
-  /** A process with the definition that moved it last, or a newer one. */
-  | ({ readonly kind: "newer_definition"; readonly definition: number; readonly process: number } & Wait);
+  /** A process with the definition that moved it last, or a newer one. `process` is the version of this process; 0: none. */
+  | ({ readonly kind: "newer_definition"; readonly definition: number; readonly process: number } & Wait)
+  /** A process whose definition has its state; that of this process, in version `process`, has not. */
+  | ({ readonly kind: "undeclared_state"; readonly process: number } & Wait);
 
 /** The timer that ends a wait for events. */
 export interface WaitEnd {
@@ -176,8 +178,12 @@ export type StuckReason =
   | "no_worker"
   /** All live workers have an older definition. */
   | "worker_outdated"
-  /** Ready for longer than `readyAfter`. */
+  /** No live process has a definition with its state. */
+  | "state_undeclared"
+  /** Ready for longer than `stuckAfter.ready`. */
   | "ready_too_long"
+  /** Running for longer than `stuckAfter.running`: the step may hang. */
+  | "running_too_long"
   /** What was due has not run: probably no process runs maintenance for it. */
   | "overdue"
   /** It failed permanently: a person must decide about its dead letter. */

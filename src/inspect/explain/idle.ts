@@ -32,6 +32,8 @@ export function idleUntil(wait: WaitingFor): string {
       return "a definition that allows what the step does is deployed";
     case "newer_definition":
       return `a process with version ${wait.definition} or newer runs`;
+    case "undeclared_state":
+      return "a process whose definition has its state runs";
     default:
       return "maintenance runs";
   }

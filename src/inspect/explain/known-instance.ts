@@ -1,7 +1,7 @@
 import type { RecoveryExplanation } from "../../definition/decide/explain.ts";
 import { isInternal } from "../../definition/internal.ts";
 import { failed, type LifecycleModel, type StateKind, type StateModel } from "../../definition/model.ts";
-import { isNewer, type Kernel } from "../../kernel/kernel.ts";
+import { isForeign, type Kernel } from "../../kernel/kernel.ts";
 import { explainRecovery } from "../../kernel/recovery/explain.ts";
 import { readSampleWait, type SampleWait } from "../../people/views/samples.ts";
 import { readDefinitions } from "../../store/definitions.ts";
@@ -9,18 +9,21 @@ import type { InstanceRow } from "../../store/move/instances.ts";
 import { readWaits, type WaitingTask, type WaitsRow } from "../views/waits.ts";
 import type { NotClaimed } from "./explanation.ts";
 import { whyNotClaimed } from "./lane-service.ts";
+import { abandonedStates } from "./undeclared-state.ts";
 
 /** An instance with all that its explanation is made of. */
 export interface KnownInstance {
   readonly kernel: Kernel;
   readonly row: InstanceRow;
   readonly waits: WaitsRow;
-  /** The definition of this process; undefined where a newer one moved the instance. */
+  /** The definition of this process; undefined where only other processes can move the instance. */
   readonly lifecycle: LifecycleModel | undefined;
   /** The state by the name that it has in that definition. */
   readonly state: string;
   readonly model: StateModel | undefined;
   readonly kind: StateKind | undefined;
+  /** Whether no live process has a definition with its state; undefined where this one has, or a newer one moved it. */
+  readonly isAbandoned: boolean | undefined;
   readonly notClaimed: ReadonlyMap<string, NotClaimed>;
   readonly sample: SampleWait | undefined;
   readonly recovery: RecoveryExplanation | null;
@@ -31,7 +34,7 @@ const sampleLifecycle = "pawl_sample";
 /** Reads an instance with all data for its explanation: ten statements at most, in any state, each by indexes. */
 export async function readKnown(kernel: Kernel, row: InstanceRow): Promise<KnownInstance> {
   const waits = (await readWaits(kernel.db, row.id)) ?? gone(row);
-  const lifecycle = isNewer(kernel, row) ? undefined : kernel.lifecycles.get(row.lifecycle);
+  const lifecycle = isForeign(kernel, row) ? undefined : kernel.lifecycles.get(row.lifecycle);
   const state = lifecycle?.renamed[row.state] ?? row.state;
   const model = lifecycle?.states.get(state);
   const question = row.lifecycle === sampleLifecycle ? row : waits.question;
@@ -43,6 +46,7 @@ export async function readKnown(kernel: Kernel, row: InstanceRow): Promise<Known
     state,
     model,
     kind: model?.kind ?? (await kindOf(kernel, row)),
+    isAbandoned: isUndeclared(kernel, row) ? (await abandonedStates(kernel, [row])).length > 0 : undefined,
     notClaimed: await whyNotClaimed(kernel, readyLanes(waits), waits.now_ms),
     sample: question?.lifecycle === sampleLifecycle ? await readSampleWait(kernel.db, question.id) : undefined,
     recovery: lifecycle === undefined ? null : await explainRecovery(kernel, kernel.db, row),
@@ -57,6 +61,12 @@ export function enteredAt({ waits, row }: KnownInstance): Date {
 /** Whether it is in the built-in state `failed`. */
 export function hasFailed({ row, state, lifecycle }: KnownInstance): boolean {
   return state === failed && row.outcome === null && (lifecycle?.builtIns ?? !isInternal(row.lifecycle));
+}
+
+/** Whether the definition of this process has no such state, though it is not older than that of the instance. */
+function isUndeclared(kernel: Kernel, row: InstanceRow): boolean {
+  const version = kernel.lifecycles.get(row.lifecycle)?.version ?? 0;
+  return isForeign(kernel, row) && row.definition <= version;
 }
 
 /** Of a definition that this process does not have, the database knows the kinds of its states. */
@@ -82,6 +92,7 @@ function gone(row: InstanceRow): WaitsRow {
     refused_ms: null,
     release_ms: null,
     refused_event: null,
+    check_ms: null,
   };
   return { ...none, ...empty, ...times, children_open: 0, children_failed: 0 };
 }

@@ -13,6 +13,7 @@ export function stuckBy(known: KnownInstance, waitingFor: readonly WaitingFor[])
   if (row.outcome !== null) return null;
   const late = waitingFor.find((wait) => isOverdue(known, wait));
   if (late !== undefined) return stuck("overdue", late.until!);
+  if (waits.check_ms !== null && isLate(known, waits.check_ms)) return stuck("overdue", new Date(waits.check_ms));
   if (waitingFor.some((wait) => movesByItself(known, wait))) return null;
   const letter = waitingFor.find((wait) => wait.kind === "person" && isOpenLetter(known, wait.deadLetter));
   if (letter !== undefined) return stuck("dead_letter", letter.since);
@@ -37,15 +38,23 @@ interface Found {
 
 function ofTask(known: KnownInstance, wait: WaitingFor): Found | undefined {
   if (wait.kind !== "step" && wait.kind !== "recovery" && wait.kind !== "effect") return undefined;
-  if (wait.status !== "ready") return isOverdue(known, wait) ? { reason: "overdue", since: wait.until! } : undefined;
-  const { reason, afterMs } = stuckWhenReady(wait.notClaimed, known.kernel.stuckAfter);
-  return known.waits.now_ms - wait.since.getTime() > afterMs ? { reason } : undefined;
+  const { stuckAfter } = known.kernel;
+  const forMs = known.waits.now_ms - wait.since.getTime();
+  if (isOverdue(known, wait)) return { reason: "overdue", since: wait.until! };
+  if (wait.status === "running" && forMs > stuckAfter.runningMs) return { reason: "running_too_long" };
+  if (wait.status !== "ready") return undefined;
+  const { reason, afterMs } = stuckWhenReady(wait.notClaimed, stuckAfter);
+  return forMs > afterMs ? { reason } : undefined;
 }
 
-function isOverdue({ waits, kernel }: KnownInstance, wait: WaitingFor): boolean {
+function isOverdue(known: KnownInstance, wait: WaitingFor): boolean {
   // When a lane may be claimed from again is a guess.
   if (wait.until === null || ("status" in wait && wait.status === "ready")) return false;
-  return wait.until.getTime() < waits.now_ms - kernel.stuckAfter.overdueMs;
+  return isLate(known, wait.until.getTime());
+}
+
+function isLate({ waits, kernel }: KnownInstance, dueMs: number): boolean {
+  return dueMs < waits.now_ms - kernel.stuckAfter.overdueMs;
 }
 
 function ofOther(known: KnownInstance, wait: WaitingFor): Found | undefined {
@@ -57,6 +66,8 @@ function reasonOf(known: KnownInstance, wait: WaitingFor): StuckReason | undefin
   switch (wait.kind) {
     case "definition_fault":
       return "definition_fault";
+    case "undeclared_state":
+      return known.isAbandoned === true ? "state_undeclared" : undefined;
     case "release":
       return wait.lastFailure?.what === "refused" && wait.failures >= mostRefusals ? "release_refused" : undefined;
     case "people": {
@@ -103,7 +114,9 @@ function isInstanceLetter({ waits }: KnownInstance, id: string | null): boolean 
 const causes: Record<StuckReason, string> = {
   no_worker: "No live worker serves its lane.",
   worker_outdated: "All live workers have an older version of its definition.",
+  state_undeclared: "No live process has a definition with its state.",
   ready_too_long: "Its task has been ready for too long.",
+  running_too_long: "Its task has been running for too long.",
   overdue: "Due work has not run.",
   dead_letter: "A person must decide about its dead letter.",
   release_refused: "Its release is repeatedly refused.",
@@ -117,7 +130,10 @@ const causes: Record<StuckReason, string> = {
 const remedies: Record<StuckReason, string> = {
   no_worker: "Start a worker that serves this lane.",
   worker_outdated: "Deploy workers with the newer definition.",
+  state_undeclared: "Deploy a definition that declares this state in `states` or `renamed`.",
   ready_too_long: "Resume the lane, close its breaker, raise its limit, or add workers.",
+  running_too_long:
+    "Check whether the step hangs. Restart its worker, or send an event that leaves the state and aborts the step.",
   overdue: "Start a process that runs maintenance for this definition (`pawl.work()` or `pawl.maintain()`).",
   dead_letter: "Requeue or discard the dead letter.",
   release_refused: "Change what its guard checks, or send another event.",

@@ -13,7 +13,7 @@ import { timerWaits } from "./timer-waits.ts";
 export function waitsOf(known: KnownInstance): WaitingFor[] {
   const isOpen = known.row.outcome === null;
   return [
-    ...(isOpen ? [...newerDefinition(known), ...step(known), ...ofState(known)] : []),
+    ...(isOpen ? [...otherDefinition(known), ...step(known), ...ofState(known)] : []),
     ...personWaits(known),
     ...(isOpen ? [...callbackWaits(known), ...resultWaits(known), ...timerWaits(known)] : []),
     ...effects(known),
@@ -35,15 +35,22 @@ function ofState(known: KnownInstance): WaitingFor[] {
   }
 }
 
-function newerDefinition(known: KnownInstance): WaitingFor[] {
-  const { kernel, row, lifecycle } = known;
+/** What only a process with another definition can move. */
+function otherDefinition(known: KnownInstance): WaitingFor[] {
+  const { kernel, row, lifecycle, isAbandoned } = known;
   if (lifecycle !== undefined) return [];
   const process = kernel.lifecycles.get(row.lifecycle)?.version ?? 0;
-  const since = enteredAt(known);
-  const sentence = `Version ${row.definition} of \`${row.lifecycle}\` moved it last, but this process has version ${process}. Only processes with version ${row.definition} or newer move it.`;
-  return [
-    { kind: "newer_definition", definition: row.definition, process, since, until: null, by: "worker", sentence },
-  ];
+  const base = { since: enteredAt(known), until: null, by: "worker" } as const;
+  if (isAbandoned !== undefined) {
+    const sentence = `Version ${process} of \`${row.lifecycle}\` in this process has no state \`${row.state}\`. Only processes whose definition has it move it.`;
+    return [{ kind: "undeclared_state", process, ...base, sentence }];
+  }
+  const { definition } = row;
+  const sentence =
+    process === 0
+      ? `This process does not declare \`${row.lifecycle}\`. Only processes that declare version ${definition} or newer move it.`
+      : `Version ${definition} of \`${row.lifecycle}\` moved it last, but this process has version ${process}. Only processes with version ${definition} or newer move it.`;
+  return [{ kind: "newer_definition", definition, process, ...base, sentence }];
 }
 
 function step(known: KnownInstance): WaitingFor[] {

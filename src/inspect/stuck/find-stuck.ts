@@ -1,24 +1,35 @@
 import { durationMs } from "../../base/duration.ts";
 import { isEventAhead } from "../../definition/decide/events-ahead.ts";
 import { failed, readLane } from "../../definition/model.ts";
-import { isNewer, type Kernel } from "../../kernel/kernel.ts";
+import { isForeign, type Kernel } from "../../kernel/kernel.ts";
 import { currentLaneName } from "../../kernel/lanes/lanes.ts";
+import { readCounts } from "../../views/counts.ts";
 import { readNow } from "../../views/now.ts";
 import type { NotClaimed, StuckReason } from "../explain/explanation.ts";
 import { whyNotClaimed } from "../explain/lane-service.ts";
 import { stuckWhenReady } from "../explain/stuck-instance.ts";
+import { abandonedStates } from "../explain/undeclared-state.ts";
 import type { Bounds, FoundGroup } from "../views/grouped.ts";
 import {
   type ReleaseTurns,
   readDeadInstances,
+  readOverdueChecks,
   readOverdueReleases,
+  readOverdueResults,
   readOverdueTimers,
   readRefusedEvents,
   readRefusedReleases,
+  readUndeclared,
   readWaitingResults,
 } from "../views/stuck-instances.ts";
 import { readInactiveQueues, readUnassignable } from "../views/stuck-samples.ts";
-import { readFaultySteps, readOverdueTasks, readReadyLanes, readReadyTasks } from "../views/stuck-tasks.ts";
+import {
+  readFaultySteps,
+  readLongTasks,
+  readOverdueTasks,
+  readReadyLanes,
+  readReadyTasks,
+} from "../views/stuck-tasks.ts";
 import type { StuckGroup } from "./stuck-group.ts";
 import { sentenceOf } from "./stuck-sentence.ts";
 
@@ -36,6 +47,7 @@ export function boundsOf(listed: number): Bounds {
 export const stuckReasons: readonly StuckReason[] = [
   "no_worker",
   "worker_outdated",
+  "state_undeclared",
   "overdue",
   "definition_fault",
   "dead_letter",
@@ -45,6 +57,7 @@ export const stuckReasons: readonly StuckReason[] = [
   "unassignable",
   "queue_inactive",
   "ready_too_long",
+  "running_too_long",
 ];
 
 /**
@@ -53,9 +66,10 @@ export const stuckReasons: readonly StuckReason[] = [
  */
 export async function findStuck(kernel: Kernel, bounds: Bounds): Promise<StuckGroup[]> {
   const { db, stuckAfter } = kernel;
-  const { overdueMs } = stuckAfter;
+  const { overdueMs, runningMs } = stuckAfter;
   const groups = [
     ...(await readyTooLong(kernel, bounds)),
+    ...merged("state_undeclared", "state", await undeclaredStates(kernel, bounds), bounds),
     ...merged("overdue", "lane", await readOverdueTasks(db, overdueMs, bounds), bounds),
     ...merged(
       "overdue",
@@ -63,9 +77,12 @@ export async function findStuck(kernel: Kernel, bounds: Bounds): Promise<StuckGr
       [
         ...(await readOverdueTimers(db, overdueMs, bounds)),
         ...(await readOverdueReleases(db, turnsOf(kernel), overdueMs, bounds)),
+        ...(await readOverdueChecks(db, overdueMs, bounds)),
+        ...(await readOverdueResults(db, overdueMs, bounds)),
       ],
       bounds,
     ),
+    ...merged("running_too_long", "lane", await readLongTasks(db, runningMs, bounds), bounds),
     ...merged("definition_fault", "lane", await readFaultySteps(db, bounds), bounds),
     ...merged("dead_letter", "state", await readDeadInstances(db, bounds), bounds),
     ...merged("event_refused", "state", await readRefusedEvents(db, bounds), bounds),
@@ -101,6 +118,19 @@ async function readyTooLong(kernel: Kernel, bounds: Bounds): Promise<Found[]> {
   });
 }
 
+/** Instances in states that no definition of a live process has, as may remain when a version is replaced. */
+async function undeclaredStates(kernel: Kernel, bounds: Bounds): Promise<FoundGroup[]> {
+  const counts = await readCounts(kernel.db, [...kernel.lifecycles.keys()]);
+  const undeclared = counts.filter(({ lifecycle: name, state }) => {
+    const { states, renamed } = kernel.lifecycles.get(name)!;
+    return !states.has(state) && renamed[state] === undefined;
+  });
+  const abandoned = await abandonedStates(kernel, undeclared);
+  if (abandoned.length === 0) return [];
+  const places = abandoned.map((one) => ({ ...one, version: kernel.lifecycles.get(one.lifecycle)!.version }));
+  return readUndeclared(kernel.db, places, bounds);
+}
+
 /** How often the parked states of this process are released, by the names that they have and had. */
 function turnsOf({ lifecycles }: Kernel): ReleaseTurns[] {
   return [...lifecycles.values()].flatMap(({ name: lifecycle, states, renamed }) =>
@@ -118,7 +148,8 @@ async function unmatchedResults(kernel: Kernel, bounds: Bounds): Promise<FoundGr
   const waiting = await readWaitingResults(kernel.db, bounds);
   return waiting.flatMap(({ definition, failed_from: failedFrom, state, event, ...group }) => {
     const lifecycle = kernel.lifecycles.get(group.lifecycle);
-    if (lifecycle === undefined || isNewer(kernel, { lifecycle: group.lifecycle, definition })) return [];
+    if (lifecycle === undefined || isForeign(kernel, { lifecycle: group.lifecycle, definition, state, outcome: null }))
+      return [];
     const from = state === failed && lifecycle.builtIns ? (failedFrom ?? state) : state;
     return isEventAhead(lifecycle, from, event) ? [] : [{ ...group, place: state }];
   });

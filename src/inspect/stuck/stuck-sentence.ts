@@ -22,7 +22,9 @@ function subjectOf({ lifecycle, lane, state, queue, count, more }: Omit<StuckGro
 const words: Record<StuckReason, string> = {
   no_worker: "no live worker serves this lane",
   worker_outdated: "live workers have an older definition",
+  state_undeclared: "no live process has a definition with this state",
   ready_too_long: "ready, and not claimed",
+  running_too_long: "running for too long",
   overdue: "due work has not run",
   dead_letter: "a dead letter awaits a decision",
   release_refused: "the release is repeatedly refused",

@@ -14,9 +14,9 @@ export const withKind = part`
     on kind.lifecycle = instance.lifecycle and kind.version = instance.definition and kind.state = instance.state`;
 
 /**
- * Whether nothing will move an `instance` of this `kind`: no step, no timer, no release, no open child or question. The
- * same rules as `movesByItself` for one instance. With `offset 0` each is a probe of an index, never a hash of a
- * complete table.
+ * Whether nothing will move an `instance` of this `kind`: no step, no timer, no release, no result that is tried again, no
+ * open child or question. The same rules as `movesByItself` for one instance. With `offset 0` each is a probe of an index,
+ * never a hash of a complete table.
  */
 export const isResting = part`
   instance.outcome is null
@@ -27,6 +27,11 @@ export const isResting = part`
   and not exists (
     select from pawl.timers as timer
     where timer.instance_id = instance.id and (timer.visit is null or timer.visit = instance.visit)
+    offset 0
+  )
+  and not exists (
+    select from pawl.callbacks as result
+    where result.instance_id = instance.id and result.status = 'waiting' and not result.looked
     offset 0
   )
   and case kind.kind

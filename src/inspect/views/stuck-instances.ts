@@ -1,3 +1,4 @@
+import { isBusyParent } from "../../store/family/children.ts";
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import { type Bounds, type FoundGroup, grouped } from "./grouped.ts";
 import { isResting, stateKinds, withKind } from "./resting.ts";
@@ -11,6 +12,83 @@ export function readOverdueTimers(db: Executor, overdueMs: number, bounds: Bound
       from clock, pawl.instances as each
       where each.next_due_at is not null and each.next_due_at < clock.late
       order by each.next_due_at, each.id limit ${bounds.counted}::int
+    )
+    ${grouped(bounds)}`);
+}
+
+/** How many times the counted rows are read, where most of them may be about ended instances. */
+const readMore = 5;
+
+/** Parents that maintenance should have checked long ago, since their children or their questions have ended. */
+export function readOverdueChecks(db: Executor, overdueMs: number, bounds: Bounds): Promise<FoundGroup[]> {
+  return db.rows<FoundGroup>(sql`
+    with clock as materialized (select pawl.now() - ${overdueMs}::float8 * interval '1 millisecond' as late),
+    found as materialized (
+      select parent.lifecycle, parent.state as place, parent.id as instance_id, min(look.at) as since
+      from clock
+      cross join lateral (
+        select each.instance_id, each.at from pawl.checks as each
+        order by each.id limit ${bounds.counted * readMore}::int
+      ) as look
+      cross join lateral (
+        select each.* from pawl.instances as each where each.id = look.instance_id and each.outcome is null offset 0
+      ) as parent
+      where look.at < clock.late and not ${isBusyParent}
+      group by parent.lifecycle, parent.state, parent.id
+    )
+    ${grouped(bounds)}`);
+}
+
+/** Instances with a result that should have been processed, or tried again, long ago. */
+export function readOverdueResults(db: Executor, overdueMs: number, bounds: Bounds): Promise<FoundGroup[]> {
+  return db.rows<FoundGroup>(sql`
+    with clock as materialized (select pawl.now() - ${overdueMs}::float8 * interval '1 millisecond' as late),
+    found as materialized (
+      select instance.lifecycle, instance.state as place, instance.id as instance_id, min(result.due_at) as since
+      from (
+        select each.instance_id, coalesce(each.retry_at, each.received_at) as due_at from clock, pawl.callbacks as each
+        where not each.looked and coalesce(each.retry_at, each.received_at) < clock.late
+        order by coalesce(each.retry_at, each.received_at), each.id limit ${bounds.counted * readMore}::int
+      ) as result
+      cross join lateral (
+        select each.* from pawl.instances as each where each.id = result.instance_id and each.outcome is null offset 0
+      ) as instance
+      group by instance.lifecycle, instance.state, instance.id
+    )
+    ${grouped(bounds)}`);
+}
+
+/** A state that no definition of this process has, and the version of its definition. */
+interface UndeclaredState {
+  readonly lifecycle: string;
+  readonly state: string;
+  readonly version: number;
+}
+
+/** Open instances in these states, where a definition has moved them that is not newer than this version. */
+export function readUndeclared(
+  db: Executor,
+  states: readonly UndeclaredState[],
+  bounds: Bounds,
+): Promise<FoundGroup[]> {
+  return db.rows<FoundGroup>(sql`
+    with found as materialized (
+      select one.lifecycle, one.state as place, instance.id as instance_id, entry.at as since
+      from unnest(
+        (select ${textArray(states.map(({ lifecycle }) => lifecycle))}::text)::text[],
+        (select ${textArray(states.map(({ state }) => state))}::text)::text[],
+        (select ${textArray(states.map(({ version }) => String(version)))}::text)::int[]
+      ) as one(lifecycle, state, version)
+      cross join lateral (
+        select each.id, each.visit, each.definition from pawl.instances as each
+        where each.lifecycle = one.lifecycle and each.shelf = one.state and each.outcome is null
+        order by each.id limit ${bounds.counted}::int
+      ) as instance
+      cross join lateral (
+        select move.at from pawl.journal as move
+        where move.instance_id = instance.id and move.version = instance.visit offset 0
+      ) as entry
+      where instance.definition <= one.version
     )
     ${grouped(bounds)}`);
 }
@@ -125,9 +203,6 @@ export function readDeadInstances(db: Executor, bounds: Bounds): Promise<FoundGr
     )
     ${grouped(bounds)}`);
 }
-
-/** How many times the counted rows are read, where most of them may be about ended instances. */
-const readMore = 5;
 
 /** Instances that have refused in their present visit what would have ended their wait; the newest refusals first. */
 export function readRefusedEvents(db: Executor, bounds: Bounds): Promise<FoundGroup[]> {

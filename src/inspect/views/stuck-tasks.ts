@@ -101,6 +101,25 @@ export function readOverdueTasks(db: Executor, overdueMs: number, bounds: Bounds
     ${grouped(bounds)}`);
 }
 
+/** More tasks than these run nowhere: their slots bound them. */
+const mostRunning = 100_000;
+
+/** Tasks that have been running for longer than this. */
+export function readLongTasks(db: Executor, runningMs: number, bounds: Bounds): Promise<FoundGroup[]> {
+  return db.rows<FoundGroup>(sql`
+    with clock as materialized (select pawl.now() - ${runningMs}::float8 * interval '1 millisecond' as late),
+    found as materialized (
+      select '' as lifecycle, each.lane as place, each.instance_id, each.since
+      from clock, (
+        select task.lane, task.instance_id, task.since, task.id from pawl.tasks as task
+        where task.worker is not null order by task.leased_until, task.id limit ${mostRunning}::int
+      ) as each
+      where each.since < clock.late
+      limit ${bounds.counted}::int
+    )
+    ${grouped(bounds)}`);
+}
+
 /** The step of its present visit, unless it runs; a recovery is none. */
 const waitingStep = part`
   cross join lateral (

@@ -1,3 +1,4 @@
+import { isBusyParent } from "../../store/family/children.ts";
 import { type Executor, sql } from "../../store/port/db.ts";
 
 /** A task of an instance: its step, or one of its after-effects and deliveries. */
@@ -74,6 +75,8 @@ interface WaitingResult {
   readonly id: string;
   readonly event: string;
   readonly received_ms: number;
+  /** When it is processed, or tried again; null once no state accepted it. */
+  readonly due_ms: number | null;
   readonly reason: string | null;
 }
 
@@ -92,6 +95,8 @@ export interface WaitsRow {
   /** The event of its timeout or of its children that it refused in its present visit. */
   readonly refused_event: string | null;
   readonly refused_ms: number | null;
+  /** Since when maintenance has to check whether its children or its question have ended; null when it has not. */
+  readonly check_ms: number | null;
   readonly step: WaitingTask | null;
   readonly last_attempt: LastAttempt | null;
   readonly progress: TaskProgress | null;
@@ -118,7 +123,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     with clock as materialized (select pawl.now() as now),
     instance as materialized (select * from pawl.instances as each where each.id = ${id}::uuid)
     select pawl.ms(clock.now) as now_ms, pawl.ms(entry.at) as entered_ms, refused.event as refused_event,
-      pawl.ms(refused.at) as refused_ms, step.step, attempt.last_attempt, word.progress, effects.effects,
+      pawl.ms(refused.at) as refused_ms, pawl.ms(look.at) as check_ms, step.step, attempt.last_attempt, word.progress, effects.effects,
       timers.timers, failure.release_failure, pawl.ms(release.due_at) as release_ms, letters.letters,
       question.question, open.children_open, failed.children_failed, children.children, results.results, tokens.tokens
     from clock, instance
@@ -130,6 +135,10 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
       where each.instance_id = instance.id and each.what = 'refused' and (each.detail ->> 'visit')::int = instance.visit
       limit 1
     ) as refused on true
+    left join lateral (
+      select min(each.at) as at from pawl.checks as each, (select instance.id, instance.visit) as parent
+      where each.instance_id = parent.id and not ${isBusyParent}
+    ) as look on true
     left join lateral (
       select jsonb_build_object(
         'id', task.id::text, 'lane', task.lane, 'attempt', task.attempt, 'since_ms', pawl.ms(task.since),
@@ -252,7 +261,8 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     ) as children
     cross join lateral (
       select coalesce(jsonb_agg(jsonb_build_object(
-        'id', few.id::text, 'event', few.event, 'received_ms', pawl.ms(few.received_at), 'reason', few.reason
+        'id', few.id::text, 'event', few.event, 'received_ms', pawl.ms(few.received_at), 'reason', few.reason,
+        'due_ms', case when not few.looked then pawl.ms(coalesce(few.retry_at, few.received_at)) end
       ) order by few.received_at), '[]') as results
       from (
         select * from pawl.callbacks as each where each.instance_id = instance.id and each.status = 'waiting'

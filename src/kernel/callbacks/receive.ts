@@ -17,7 +17,7 @@ import type { Executor, Tx } from "../../store/port/db.ts";
 import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commitCallback, commitCallbacks, commitReopened } from "../commit/commit-callbacks.ts";
 import { asPawlError, nameOf, payloadInvalid, unknownInstance } from "../errors.ts";
-import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyWaitingCallbacks } from "../move/apply-due.ts";
 import { failCallback } from "../move/failed-callbacks.ts";
 import { withoutFailedEvents } from "../move/failed-events.ts";
@@ -183,7 +183,7 @@ async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<
       ));
     rows = undefined;
     for (let round = 0; open.length > 0; round++) {
-      const waiting = open.filter((row) => row.inbox > 0 && !isNewer(kernel, row));
+      const waiting = open.filter((row) => row.inbox > 0 && !isForeign(kernel, row));
       if (round === optimisticRounds) {
         for (const { id } of waiting) await matchAlone(kernel, id);
         return;
@@ -289,7 +289,7 @@ export async function matchDueCallbacks(kernel: Kernel, pageSize: number): Promi
     const page = await readDueCallbacks(kernel.db, { afterMs, afterId, limit: pageSize });
     const ids = [...new Set(page.map((one) => one.instance_id))];
     const rows = ids.length === 0 ? [] : await readInstances(kernel.db, ids);
-    const ours = rows.filter((row) => kernel.lifecycles.has(row.lifecycle) && !isNewer(kernel, row));
+    const ours = rows.filter((row) => kernel.lifecycles.has(row.lifecycle) && !isForeign(kernel, row));
     if (ours.length > 0) {
       const swept = await sweep(kernel, ours, applyWaitingCallbacks);
       looked += swept.written.size;

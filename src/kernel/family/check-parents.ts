@@ -4,7 +4,7 @@ import { type JoinStatus, readJoinStatuses } from "../../store/family/children.t
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
-import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyDueFirst, deliverOwnEvent, retryingOwnEvents } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
 import { deliverAnswers, type PlannedQuestions, syncQuestions } from "./questions.ts";
@@ -34,7 +34,7 @@ export async function checkParents(kernel: Kernel, pageSize: number): Promise<Ch
     if (kernel.faults !== undefined) await kernel.faults.at("check.read");
     // Read after the checks, and so with the ended children that they are about.
     const rows = await readInstances(kernel.db, [...new Set(checks.map((check) => check.instance_id))]);
-    const newer = new Set(rows.filter((row) => isNewer(kernel, row)).map((row) => row.id));
+    const newer = new Set(rows.filter((row) => isForeign(kernel, row)).map((row) => row.id));
     const ours = rows.filter((row) => !newer.has(row.id));
     const busy = new Set<string>();
     const planned: PlannedQuestions = new Map();

@@ -7,7 +7,7 @@ import type { Executor } from "../../store/port/db.ts";
 import { startChildrenWithoutMove } from "../commit/commit-families.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError } from "../errors.ts";
-import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyDueFirst, deliverOwnEvent } from "../move/apply-due.ts";
 import { sendAll } from "../move/send.ts";
 import { planStart } from "../move/start.ts";
@@ -95,7 +95,7 @@ export async function syncQuestions(
   planned: PlannedQuestions,
 ): Promise<SyncedQuestions> {
   if (ids.length === 0) return { again: new Set(), failures: [] };
-  const rows = (await readInstances(kernel.db, ids)).filter((row) => !isNewer(kernel, row));
+  const rows = (await readInstances(kernel.db, ids)).filter((row) => !isForeign(kernel, row));
   const questions = await readQuestions(
     kernel.db,
     rows.map(({ id, run }) => ({ id, run })),

@@ -4,7 +4,7 @@ import { type Shape, shapeOf } from "../../definition/shape.ts";
 import { readUnjoinedFailures } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
-import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { type SweepResult, sweep } from "../move/sweep.ts";
 
 const pageSize = 500;
@@ -31,7 +31,7 @@ export async function reportUnjoinedFailures(
     kernel.db,
     found.filter(({ lifecycle }) => kernel.lifecycles.has(lifecycle)).map(({ id }) => id),
   );
-  const ours = children.filter((row) => !isNewer(kernel, row));
+  const ours = children.filter((row) => !isForeign(kernel, row));
   const { written, failures } = await sweep(kernel, ours, async (_, updates) => {
     for (const update of updates) update.decide(() => report(update, left.get(update.row.id)!.attempts));
   });

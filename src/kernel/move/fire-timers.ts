@@ -1,12 +1,12 @@
 import { readDueInstances, readInstances } from "../../store/move/instances.ts";
-import { isNewer, type Kernel } from "../kernel.ts";
+import { isForeign, type Kernel } from "../kernel.ts";
 import { applyDueFirst } from "./apply-due.ts";
 import { sweep } from "./sweep.ts";
 
 /** The result of a round of firing, with its errors. */
 export interface FiredTimers {
   readonly fired: number;
-  /** Instances that a newer definition has moved: a process that has it fires them. */
+  /** Instances that only a process with another definition can move: it fires them. */
   readonly newer: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
 }
@@ -25,7 +25,7 @@ export async function fireTimers(kernel: Kernel, pageSize: number): Promise<Fire
   for (let afterMs: number | null = null, afterId = firstId; ; ) {
     if (kernel.faults !== undefined) await kernel.faults.at("fire.before");
     const rows = await readDueInstances(kernel.db, { lifecycles, afterMs, afterId, limit: pageSize });
-    const ours = rows.filter((row) => !isNewer(kernel, row));
+    const ours = rows.filter((row) => !isForeign(kernel, row));
     newer += rows.length - ours.length;
     if (ours.length > 0) {
       const swept = await sweep(kernel, ours, applyDueFirst);
@@ -43,7 +43,7 @@ export async function fireTimers(kernel: Kernel, pageSize: number): Promise<Fire
 /** Fires due timers of these instances. */
 export async function fireTimersOf(kernel: Kernel, ids: readonly string[]): Promise<FiredTimers> {
   const rows = await readInstances(kernel.db, ids);
-  const ours = rows.filter((row) => !isNewer(kernel, row));
+  const ours = rows.filter((row) => !isForeign(kernel, row));
   const { written, failures } = await sweep(kernel, ours, applyDueFirst);
   return { fired: written.size, newer: rows.length - ours.length, failures };
 }

@@ -10,7 +10,7 @@ import { withinSavepoint } from "../../store/port/foreign-tx.ts";
 import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError, nameOf, payloadInvalid, refusedError, unknownInstance } from "../errors.ts";
-import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { inTransaction, isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import type { Occasion } from "../types/delivery.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
@@ -185,7 +185,7 @@ async function sendLocked(
   for (const [update, waiting] of found) {
     const row = rows.get(update.row.id);
     // Between the reading and the lock a newer process may have moved it, or its time to be kept have ended.
-    if (row !== undefined && !isNewer(kernel, row))
+    if (row !== undefined && !isForeign(kernel, row))
       byInstance.set(new InstanceUpdate(update.lifecycle, row, kernel.newId), waiting);
     else for (const one of waiting) one.outcome = { ok: false, error: goneError(kernel, one.send, row) };
   }

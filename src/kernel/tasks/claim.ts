@@ -14,7 +14,7 @@ import {
 import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
 import { deliveryIn } from "../family/deliveries.ts";
-import { isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyRename } from "../move/apply-due.ts";
 import type { ClaimedTask, EffectWork } from "../types/claimed-task.ts";
 
@@ -91,7 +91,7 @@ async function renameAll(kernel: Kernel, tasks: readonly ClaimedTask[]): Promise
 export function claimedTaskOf(kernel: Kernel, task: ClaimedTaskRow, fresh?: InstanceRow): ClaimedTask | [] {
   const row = fresh ?? task;
   const delivery = deliveryIn(task.work);
-  if (task.kind === "step" && isNewer(kernel, row)) return [];
+  if (task.kind === "step" && isForeign(kernel, row)) return [];
   return {
     ...(task.begun === false && { isAhead: true }),
     lease: { taskId: task.task_id, token: task.token },

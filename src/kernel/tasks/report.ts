@@ -12,7 +12,7 @@ import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
 import { asPawlError, isDefinitionFault, refusedError } from "../errors.ts";
 import { deliver } from "../family/deliver.ts";
-import { inTransaction, isNewer, type Kernel, lifecycleOf } from "../kernel.ts";
+import { inTransaction, isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyDueFirst } from "../move/apply-due.ts";
 import { withoutFailedEvents } from "../move/failed-events.ts";
 import { runHooks } from "../move/hooks.ts";
@@ -317,7 +317,7 @@ async function reloadMoves(
   const moves: Move[] = [];
   for (const pending of open) {
     const row = rows.get(pending.report.task.row.id);
-    if (row === undefined || !held.has(pending.lease.taskId) || isNewer(kernel, row)) pending.result = "lease_lost";
+    if (row === undefined || !held.has(pending.lease.taskId) || isForeign(kernel, row)) pending.result = "lease_lost";
     else moves.push({ update: new InstanceUpdate(lifecycleOf(kernel, row), row, kernel.newId), pending });
   }
   if (failedTimers !== undefined) for (const { update } of moves) update.failedTimers = failedTimers;

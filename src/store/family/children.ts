@@ -1,5 +1,5 @@
 import type { FailureColumn } from "../move/instances.ts";
-import { type Executor, sql, textArray } from "../port/db.ts";
+import { type Executor, part, sql, textArray } from "../port/db.ts";
 
 /** A child as its parent sees it. */
 export interface ChildRow {
@@ -82,6 +82,13 @@ export interface JoinStatus {
   readonly discarded: number;
 }
 
+/** Whether a `parent` has sent something that is still on its way, or has to do what its move into its state entails. */
+export const isBusyParent = part`exists (
+  select from pawl.tasks as task
+  where task.instance_id = parent.id and task.kind = 'effect'
+    and (task.work -> 'delivery' -> 'letters' is not null or (task.work ->> 'version')::int = parent.visit)
+)`;
+
 /**
  * One probe each finds whether a child is open and whether one has failed, for any number of children; only the last
  * check counts them. Questions to people, whose names begin with ?, are no part of a join.
@@ -104,11 +111,7 @@ export function readJoinStatuses(
         where child.parent_id = parent.id and child.parent_run = parent.run and child.child_outcome is null
           and child.child_name not like '?%'
       ) as open,
-      exists (
-        select from pawl.tasks as task
-        where task.instance_id = parent.id and task.kind = 'effect'
-          and (task.work -> 'delivery' -> 'letters' is not null or (task.work ->> 'version')::int = parent.visit)
-      ) as busy
+      ${isBusyParent} as busy
       offset 0
     ) as still
     left join lateral (

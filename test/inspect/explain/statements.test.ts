@@ -29,6 +29,16 @@ const newer = lifecycle("odd", {
   states: { a: { run: () => {}, on: { x: "b" } }, b: { final: "success" } },
 });
 
+/** It has gained a state under the same number, and the definition of this process has not. */
+const grown = lifecycle("odd", {
+  initial: "a",
+  states: {
+    a: { run: (step) => step.go("x"), on: { x: "b", hold: "held" } },
+    held: { forever: true, on: { x: "b" } },
+    b: { final: "success" },
+  },
+});
+
 const started = async (t: TestPawl, ...events: string[]): Promise<Named> => {
   await t.pawl.start(report, { key: "r", data: {} });
   for (const event of events) await t.pawl.send(report, "r", event as "write");
@@ -106,6 +116,12 @@ const waits: { readonly [Kind in WaitingFor["kind"]]: (t: TestPawl) => Promise<N
     await t.pawl.start(odd, { key: "k" });
     await t.work();
     return ["odd", "k"];
+  },
+  undeclared_state: async (t) => {
+    await using other = await beside(t, [grown]);
+    await other.pawl.start(grown, { key: "u" });
+    await other.pawl.send(grown, "u", "hold");
+    return ["odd", "u"];
   },
   newer_definition: async (t) => {
     await using next = await openSecondProcess(t, [newer]);

@@ -299,6 +299,36 @@ eachStore((store) => {
     expect(row).toEqual({ visit: 2 });
   });
 
+  test("a process whose definition has not grown leaves instances in a new state, and their timers, to those that have it", async () => {
+    const without = lifecycle("visit", {
+      initial: "open",
+      states: { open: { forever: true, on: { leave: "gone" } }, gone: { final: "success" } },
+    });
+    const withIt = lifecycle("visit", {
+      initial: "open",
+      states: {
+        open: { forever: true, on: { leave: "gone", wait: "waiting" } },
+        waiting: { timeout: { after: "1h", send: "leave" }, on: { leave: "gone" } },
+        gone: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [without] });
+    await using grownOne = await beside(t, [withIt]);
+    await grownOne.pawl.start(withIt, { key: "v" });
+    await grownOne.pawl.send(withIt, "v", "wait");
+    await t.advance("2h");
+    await t.maintain();
+    expect(await t.pawl.get(without, "v")).toMatchObject({ state: "waiting" });
+    await expect(t.pawl.send(without, "v", "leave")).rejects.toMatchObject({
+      code: "state_undeclared",
+      fault: "environment",
+      message: expect.stringMatching(/is in state `waiting`, which version 1 of `visit` in this process does not have/),
+    });
+    expect((await grownOne.maintain()).fired).toBe(1);
+    expect(await t.pawl.get(without, "v")).toMatchObject({ state: "gone", outcome: "success" });
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
   test("an old process refuses to move what a newer definition moved, and goes on with all else", async () => {
     await using t = await open();
     await t.pawl.startMany(first, [

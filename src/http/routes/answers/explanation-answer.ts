@@ -215,6 +215,7 @@ const waits: { readonly [K in Kind]: Schema<WaitOf<K>> } = {
     definition: whole,
     process: whole,
   }),
+  undeclared_state: shape<WaitOf<"undeclared_state">>({ ...base, kind: oneOf("undeclared_state"), process: whole }),
 };
 
 type Automatic = NonNullable<ExplanationAnswer["next"]>;
@@ -223,7 +224,9 @@ type Stuck = NonNullable<ExplanationAnswer["stuck"]>;
 const reasons: { readonly [Reason in Stuck["reason"]]: true } = {
   no_worker: true,
   worker_outdated: true,
+  state_undeclared: true,
   ready_too_long: true,
+  running_too_long: true,
   overdue: true,
   dead_letter: true,
   release_refused: true,
