@@ -397,17 +397,38 @@ eachStore((store) => {
 
   test("Y2 Y3 Y4 K1 what throws ends as a dead letter, what goes on refusing is named, and each alerts once", async () => {
     const sink = keeping();
-    await using t = await store.open({ lifecycles: all, queues: [few], alerts: [sink] });
+    const unordered = queue("unordered", { label: z.object({ ok: z.boolean() }), order: () => Number.NaN });
+    const sampled = lifecycle("sampled", {
+      initial: "asking",
+      states: {
+        asking: { ask: { queue: unordered, sample: () => ({}) }, on: { answered: "done", unanswered: "done" } },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [...all, sampled], queues: [few, unordered], alerts: [sink] });
+    await t.pawl.start(sampled, { key: "sample" });
     await t.pawl.start(hooked, { key: "delayed" });
     await t.pawl.send(hooked, "delayed", "close", { after: "1m" });
     for (const key of ["throws", "refuses"]) await t.pawl.start(parcel, { key, data: { held: true } });
     await t.pawl.send(parcel, "throws", "jam");
     await t.pawl.send(parcel, "refuses", "park");
-    for (let turn = 0; turn < 14; turn++) await t.advance("50m");
-    await worker(t, ["hooked@1:send"]);
-    const groups = ["dead_letter hooked/open 1", "dead_letter parcel/jammed 1", "release_refused parcel/parked 1"];
+    for (let turn = 0; turn < 14; turn++) {
+      await sleep(t, 50 * 60_000);
+      await t.maintain();
+    }
+    const groups = [
+      "dead_letter hooked/open 1",
+      "dead_letter parcel/jammed 1",
+      "dead_letter sampled/failed 1",
+      "release_refused parcel/parked 1",
+    ];
     expect((await stuck(t)).sort()).toEqual(groups);
-    expect((await alerted(t, sink)).sort()).toEqual(["event_failed", "event_failed", "release_refused"]);
+    expect((await alerted(t, sink)).sort()).toEqual([
+      "event_failed",
+      "event_failed",
+      "instance_failed",
+      "release_refused",
+    ]);
     expect(await attention(t)).toHaveLength(1); // Dead letters have a line of their own.
     await t.pawl.send(parcel, "refuses", "discard");
     for (const letter of await t.pawl.deadLetters.list()) await t.pawl.deadLetters.discard(letter.id);

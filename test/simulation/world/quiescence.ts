@@ -155,7 +155,15 @@ async function left(world: World): Promise<Left> {
         ) + (select count(*)::int from pawl.checks) as busy,
         pawl.ms(least(
           (select min(next_due_at) from pawl.instances where next_due_at > pawl.now()),
-          (select min(due_at) from pawl.tasks where due_at > pawl.now()),
+          (select min(task.due_at) from pawl.tasks as task
+           left join lateral (
+             select attempt.detail ->> 'reason' as reason from pawl.attempts as attempt
+             where attempt.instance_id = task.instance_id and attempt.task_id = task.id
+               and attempt.what in ('failed', 'lapsed', 'released', 'deferred')
+             order by attempt.token desc limit 1
+           ) as last on true
+           -- A step that contradicts its definition is tried again until another definition is deployed; people know of it.
+           where task.due_at > pawl.now() and last.reason is distinct from 'definition'),
           (select min(leased_until) from pawl.tasks where leased_until > pawl.now()),
           (select min(next_attempt_at) from pawl.messages
            where status = 'pending' and next_attempt_at > pawl.now() and next_attempt_at < 'infinity'),
