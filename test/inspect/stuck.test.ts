@@ -59,7 +59,7 @@ const part = lifecycle("part", {
 const whole = lifecycle("whole", {
   initial: "splitting",
   states: {
-    splitting: { run: (step) => void step.start(part, { key: "p" }), on: { split: "joining" } },
+    splitting: { run: (step) => step.start(part, { key: "p" }), on: { split: "joining" } },
     joining: { join: {}, on: { joined: "done" } },
     done: { final: "success" },
   },
@@ -321,7 +321,7 @@ eachStore((store) => {
       initial: "splitting",
       states: {
         splitting: {
-          run: (step) => void step.start(part, { key: "p" }),
+          run: (step) => step.start(part, { key: "p" }),
           on: { split: { to: "joining", after: jam } },
         },
         joining: { join: {}, on: { joined: "done" } },
