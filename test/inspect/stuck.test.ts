@@ -375,7 +375,7 @@ eachStore((store) => {
     const after = lifecycle("visit", { version: 2, initial: "open", states });
     const renaming = lifecycle("visit", { version: 3, initial: "open", states, renamed: { sitting: "open" } });
     await using t = await store.open({ lifecycles: [after], alerts: [sink] });
-    await using old = await beside(t, [before]);
+    await using old = await openSecondProcess(t, [before]);
     await old.pawl.start(before, { key: "v" });
     await old.pawl.send(before, "v", "sit");
     await worker(t, ["visit@1:send"]);
@@ -391,7 +391,7 @@ eachStore((store) => {
       },
     });
     expect(await alerted(t, sink)).toEqual(["state_undeclared"]);
-    await using next = await beside(t, [renaming]);
+    await using next = await openSecondProcess(t, [renaming]);
     expect(await stuck(next)).toEqual([]);
   });
 

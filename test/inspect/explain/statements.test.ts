@@ -118,7 +118,7 @@ const waits: { readonly [Kind in WaitingFor["kind"]]: (t: TestPawl) => Promise<N
     return ["odd", "k"];
   },
   undeclared_state: async (t) => {
-    await using other = await beside(t, [grown]);
+    await using other = await openSecondProcess(t, [grown]);
     await other.pawl.start(grown, { key: "u" });
     await other.pawl.send(grown, "u", "hold");
     return ["odd", "u"];

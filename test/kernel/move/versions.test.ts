@@ -313,7 +313,7 @@ eachStore((store) => {
       },
     });
     await using t = await store.open({ lifecycles: [without] });
-    await using grownOne = await beside(t, [withIt]);
+    await using grownOne = await openSecondProcess(t, [withIt]);
     await grownOne.pawl.start(withIt, { key: "v" });
     await grownOne.pawl.send(withIt, "v", "wait");
     await t.advance("2h");
