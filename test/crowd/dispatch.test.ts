@@ -81,15 +81,15 @@ test("a posting that no job knows of is listed, and closed when asked", async ()
 
 test.each([
   ["option_invalid", "askCrowd", { crowd: "receipts" }, "`content`"],
-  ["option_invalid", "askCrowd", { crowd: "recipes", content: 1 }, "`recipes` is not among"],
+  ["option_invalid", "askCrowd", { crowd: "recipes", content: 1 }, "`recipes` is not registered"],
   ["option_invalid", "crowdJobs", { crowd: "bills", state: "runing" }, 'Did you mean "running"?'],
   ["option_invalid", "crowdJob", {}, "`crowdJob` needs `id`"],
   ["option_invalid", "rejectSubmission", { id: "x" }, "needs `feedback`"],
-  ["option_invalid", "marketplaceBalance", { marketplace: "nowhere" }, "known: here, there"],
-  ["instance_unknown", "crowdJob", { crowd: "receipts", key: "z" }, "was not asked with the key `z`"],
-  ["instance_unknown", "crowdJob", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no crowd job"],
-  ["instance_unknown", "submission", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no submission"],
-  ["instance_unknown", "retrySubmission", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "There is no submission"],
+  ["option_invalid", "marketplaceBalance", { marketplace: "nowhere" }, "Known marketplaces: here, there"],
+  ["instance_unknown", "crowdJob", { crowd: "receipts", key: "z" }, "has no job with the key `z`"],
+  ["instance_unknown", "crowdJob", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "does not exist"],
+  ["instance_unknown", "submission", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "does not exist"],
+  ["instance_unknown", "retrySubmission", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "have no submission"],
 ])("%s: %s %j", async (code, verb, args, told) => {
   await expect(say(verb as RouteName, args)).rejects.toMatchObject({ code, message: expect.stringContaining(told) });
 });

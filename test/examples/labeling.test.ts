@@ -54,7 +54,7 @@ test("a reader labels from a terminal what `pawl start` has put into the queues,
   const config = ["--config", join(example, "pawl.config.ts"), "--folder", "here"];
   try {
     const running = await project.start(...config);
-    expect(running.stdout).toMatch(/Queues +messages +\d+ labels wanted\n +pictures +\d+ labels wanted/);
+    expect(running.stdout).toMatch(/Queues +messages +\d+ labels needed\n +pictures +\d+ labels needed/);
     expect(running.stdout).toContain("queue next messages --labeler me --start");
     const next = async (queue: string, ...flags: string[]) =>
       (await project.json<Next>("queue", "next", queue, "--labeler", "me", ...flags, ...config)) as Next;

@@ -76,6 +76,7 @@ interface Link {
 }
 
 interface Sending {
+  readonly sentAt: number;
   /** Returned by the broker, since no queue accepts it. A confirmation follows all the same. */
   returned: string | undefined;
 }
@@ -215,8 +216,8 @@ export class RabbitmqBroker implements Broker {
 
   #send(link: Link, { id, exchange, key, body, properties }: Parcel): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sending: Sending = { returned: undefined };
-      const timer = setTimeout(() => reject(this.#unconfirmed(link)), this.timeoutMs);
+      const sending: Sending = { sentAt: performance.now(), returned: undefined };
+      const timer = setTimeout(() => reject(this.#unconfirmed(link, sending)), this.timeoutMs);
       const confirmed = (error: Error | null): void => {
         clearTimeout(timer);
         if (link.sendings.get(id) === sending) link.sendings.delete(id);
@@ -228,7 +229,6 @@ export class RabbitmqBroker implements Broker {
       };
       link.sendings.set(id, sending);
       try {
-        if (link.sendings.size === 1) link.heardAt = performance.now();
         link.channel.publish(exchange, key, body, properties, confirmed);
       } catch (error) {
         confirmed(error as Error); // The channel is closed, or the message cannot be written down.
@@ -236,13 +236,13 @@ export class RabbitmqBroker implements Broker {
     });
   }
 
-  #unconfirmed(link: Link): Error {
+  #unconfirmed(link: Link, { sentAt }: Sending): Error {
     const text = `RabbitMQ did not confirm within ${this.timeoutMs} ms`;
     if (link.blocked !== undefined) {
       return new BrokerAway(`${text}: it blocks publishers (${link.blocked}).`, { retryAfterMs: blockedPauseMs });
     }
-    if (performance.now() - link.heardAt < this.timeoutMs) return new Error(`${text}.`);
-    // No confirmation of any message for this long: the link is dead, whatever the state of the socket.
+    if (link.heardAt > sentAt) return new Error(`${text}.`);
+    // No confirmation of any message since this one was sent: the link is dead, whatever the state of the socket.
     this.#lose(link);
     return new BrokerAway(`${text}, and no other message either; reconnecting.`, {
       retryAfterMs: this.#patience.leftMs,
