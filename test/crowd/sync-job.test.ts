@@ -22,6 +22,8 @@ eachStore((store) => {
     const [left] = await crowd.submissions({ job }, { state: "rejected", limit: 1 });
     expect(left).toMatchObject({ id: oldest!.id, state: "rejected" });
     expect(await crowd.submissions({ job }, { state: ["pending_approval", "rejected"] })).toHaveLength(3);
-    await expect(crowd.submissions({ job }, { state: "pending" as "approved" })).rejects.toThrow("no state `pending`");
+    await expect(crowd.submissions({ job }, { state: "pending" as "approved" })).rejects.toThrow(
+      "State `pending` does not exist",
+    );
   });
 });

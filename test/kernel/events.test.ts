@@ -100,7 +100,7 @@ eachStore((store) => {
     await setImmediate();
     expect(heard).toEqual([id]);
     expect(seen).toHaveLength(2);
-    expect(() => t.pawl.on("move" as never, () => {})).toThrow(/takes one of "moved", "failed"/);
+    expect(() => t.pawl.on("move" as never, () => {})).toThrow(/needs one of "moved", "failed"/);
     expect(() => t.pawl.on("moved", undefined as never)).toThrow(/and a function/);
   });
 

@@ -107,7 +107,7 @@ class PeopleMarketplace implements Marketplace {
     if (verdict === "rejected" && (feedback ?? "").trim() === "") {
       throw new PermanentError(`Submission ${submission} cannot be rejected without a message to its worker.`);
     }
-    const saying = { actor: label.queueId, comment: feedback };
+    const saying = { actor: label.queueId, comment: feedback, isFirst: true };
     try {
       if (verdict === "approved") await this.#postings.accept(submission, saying);
       else await this.#postings.reject(submission, saying);

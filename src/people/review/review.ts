@@ -23,6 +23,8 @@ import { settle } from "./settle.ts";
 export interface LeadReview {
   readonly actor: string;
   readonly comment: string | null;
+  /** Refuse a label that has this review already, instead of returning it. @default false */
+  readonly isFirst?: boolean;
 }
 
 /** A rejected label, and the assignment in which its labeler corrects it. */
@@ -48,6 +50,7 @@ export class Reviews {
   async accept(labelId: string, saying: LeadReview): Promise<Label> {
     const { db } = this.#kernel;
     const label = await this.#reviewable(db, labelId, saying, "accepted");
+    if (saying.isFirst === true) refuseReviewed(label);
     if (label.review === "accepted") return labelOf(label);
     if (label.late) await this.#acceptLate(label, saying);
     else {
@@ -63,6 +66,7 @@ export class Reviews {
   /** Rejects a label; its labeler gets the sample back to correct it. */
   async reject(labelId: string, saying: LeadReview): Promise<Rejected> {
     const label = await this.#reviewable(this.#kernel.db, labelId, saying, "rejected");
+    if (saying.isFirst === true) refuseReviewed(label);
     if (label.review === "rejected") return { label: labelOf(label), revision: await this.#revisionOf(label) };
     const revision = await inTransaction(this.#kernel, async (tx) => {
       const payload = { labelId, comment: saying.comment };
@@ -164,9 +168,7 @@ export class Reviews {
     const [label] = await readLabels(db, [labelId]);
     if (label === undefined) throw labelUnknown(labelId);
     if (label.labeler === actor) throw refused(label, "reviewers cannot review their own labels");
-    if (label.review !== null && label.review !== review) {
-      throw refused(label, `\`${label.reviewed_by}\` already ${label.review} it`);
-    }
+    if (label.review !== review) refuseReviewed(label);
     return label;
   }
 
@@ -186,6 +188,10 @@ function ended(id: string, sent: Sent): void {
   if (sent.ok) return;
   if (!isPawlError(sent.error, "transition_refused")) throw sent.error;
   throw sampleRefuses(id, String(sent.error.details.state), "its labels can no longer be reviewed");
+}
+
+function refuseReviewed(label: LabelRow): void {
+  if (label.review !== null) throw refused(label, `\`${label.reviewed_by}\` already ${label.review} it`);
 }
 
 function refused(label: LabelRow, why: string): PawlError {
