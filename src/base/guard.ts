@@ -1,4 +1,5 @@
 import { type ErrorCode, messageOf, PawlError } from "./errors.ts";
+import { asSentence } from "./text.ts";
 
 /**
  * Calls of user functions: listeners and computations; for work that takes time see `kernel/time-limit.ts`. Whatever
@@ -56,7 +57,7 @@ export function compute<Value>(code: ErrorCode, what: string, work: () => Value)
   try {
     value = work();
   } catch (thrown) {
-    throw new PawlError(code, `${what} threw: ${messageOf(thrown)}.`, {}, { cause: thrown });
+    throw new PawlError(code, asSentence(`${what} threw: ${messageOf(thrown)}`), {}, { cause: thrown });
   }
   refusePromise(code, value, what);
   return value;

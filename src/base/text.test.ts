@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkedText } from "./text.ts";
+import { asSentence, checkedText } from "./text.ts";
 
 test("a short text is taken as it is", () => {
   for (const text of ["x", "sub-42", "😀", "x".repeat(500), " ", "a\nb"])
@@ -16,4 +16,9 @@ test("what an index or a row cannot hold is refused, with what it was for", () =
     expect(() => checkedText(given, "The key", "key_invalid")).toThrow(/cannot be stored/);
   }
   expect(() => checkedText("", "The actor")).toThrow(expect.objectContaining({ code: "option_invalid" }));
+});
+
+test("a sentence has one full stop, whoever wrote its end", () => {
+  for (const text of ["it broke", "it broke."]) expect(asSentence(text)).toBe("it broke.");
+  expect(asSentence("What is it?")).toBe("What is it?");
 });

@@ -19,3 +19,8 @@ export function checkedText(
     throw new PawlError(code, `${what} must not be "." or "..", which have a meaning of their own in a path.`);
   return given;
 }
+
+/** The text with a full stop, unless it ends as a sentence already: what users write comes in both forms. */
+export function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
+import { asSentence } from "../base/text.ts";
 import { fingerprintOf } from "../kernel/callbacks/rejections.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { decidedError } from "../kernel/recovery/requeue.ts";
@@ -29,7 +30,7 @@ export async function storeBrokerDeadLetter(kernel: Kernel, died: BrokerDeadMess
   const request = kept.requestId ?? kept.id ?? "without an id";
   kernel.telemetry.log.error(
     { deadLetter: letter.id, requestId: kept.requestId, messageId: kept.id, broker, queue, reason },
-    `The message ${request} died in ${queue}: ${reason}.`,
+    asSentence(`The message ${request} died in ${queue}: ${reason}`),
   );
 }
 

@@ -1,4 +1,5 @@
 import { broken, isPawlError, messageOf, PawlError } from "../base/errors.ts";
+import { asSentence } from "../base/text.ts";
 import type { Refusal } from "../definition/decide/decide.ts";
 import type { InstanceModel } from "../definition/decide/instance.ts";
 import type { LifecycleModel } from "../definition/model.ts";
@@ -96,5 +97,5 @@ export function itemInvalid(thrown: unknown, index: number): PawlError {
 export function asPawlError(thrown: unknown): PawlError {
   if (thrown instanceof PawlError) return thrown;
   if (sqlState(thrown) !== undefined) return translate(thrown, "running");
-  return broken(`Something unexpected was thrown: ${messageOf(thrown)}.`, { thrown });
+  return broken(asSentence(`Something unexpected was thrown: ${messageOf(thrown)}`), { thrown });
 }

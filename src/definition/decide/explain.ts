@@ -1,3 +1,4 @@
+import { asSentence } from "../../base/text.ts";
 import type { Blocker } from "./decide.ts";
 import type { RecoveryPlan } from "./recover.ts";
 
@@ -62,12 +63,7 @@ function failureOf({ failure }: Unworded): string[] {
   const reason = failure.reason === "failed" ? null : failure.reason?.replaceAll("_", " ");
   const why = [reason, failure.error].filter((part) => part != null && part !== "");
   const sentence = `It failed in \`${failure.state}\`${how} at ${shownTime(failure.at)}`;
-  return [why.length === 0 ? `${sentence}.` : ended(`${sentence}: ${why.join("; ")}`)];
-}
-
-/** The text with a full stop, unless it is a sentence already. */
-export function ended(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  return [why.length === 0 ? `${sentence}.` : asSentence(`${sentence}: ${why.join("; ")}`)];
 }
 
 const since = {
@@ -102,7 +98,7 @@ function retryOf({ retry, failure }: Unworded): string[] {
   if (retry.kind === "caught")
     return [`A failure of its step leads to \`${retry.to}\` and does not count as a failure of the instance.`];
   if (retry.kind === "refused")
-    return [ended(`${would} be refused: ${retry.blockers.map((one) => one.reason).join("; ")}`)];
+    return [asSentence(`${would} be refused: ${retry.blockers.map((one) => one.reason).join("; ")}`)];
   const [first, second] = retry.moves;
   const reset = retry.resets ? "run the reset, and then " : "";
   if (first!.event !== "recover")

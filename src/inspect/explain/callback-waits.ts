@@ -1,5 +1,6 @@
+import { asSentence } from "../../base/text.ts";
 import { isEventAhead } from "../../definition/decide/events-ahead.ts";
-import { ended, shownTime } from "../../definition/decide/explain.ts";
+import { shownTime } from "../../definition/decide/explain.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { hasFailed, type KnownInstance } from "./known-instance.ts";
 import { endOf } from "./timer-waits.ts";
@@ -23,7 +24,7 @@ export function resultWaits(known: KnownInstance): WaitingFor[] {
     const reachable = lifecycle === undefined || isEventAhead(lifecycle, from, event);
     const since = new Date(received_ms);
     const arrived = `Result \`${event}\` arrived at ${shownTime(since)}`;
-    const why = reason === null ? "" : ended(` Last refusal: ${reason}`);
+    const why = reason === null ? "" : asSentence(` Last refusal: ${reason}`);
     const base = { kind: "result", callback: id, event, reachable, since } as const;
     if (due_ms !== null) {
       const until = new Date(due_ms);

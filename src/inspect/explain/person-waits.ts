@@ -1,4 +1,4 @@
-import { ended } from "../../definition/decide/explain.ts";
+import { asSentence } from "../../base/text.ts";
 import type { WaitingLetter } from "../views/waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, hasFailed, type KnownInstance } from "./known-instance.ts";
@@ -38,7 +38,7 @@ export function sampleWait(known: KnownInstance): WaitingFor[] {
 function sampleSentence(sample: NonNullable<KnownInstance["sample"]>): string {
   const { queue, state, reason, needs, filled, held_by: heldBy, labelers, skills } = sample;
   if (state !== "open")
-    return ended(`Its sample in queue \`${queue}\` is \`${state}\`${reason === null ? "" : `: ${reason}`}`);
+    return asSentence(`Its sample in queue \`${queue}\` is \`${state}\`${reason === null ? "" : `: ${reason}`}`);
   const who = labelers === null ? "every labeler" : oneOf(labelers);
   const skilled = skills.length === 0 ? "" : ` with ${skills.length === 1 ? "skill" : "skills"} ${skills.join(", ")}`;
   const held = heldBy.length === 0 ? "It is not assigned." : `It is assigned to ${heldBy.join(", ")}.`;

@@ -1,5 +1,6 @@
 import { durationMs } from "../../base/duration.ts";
-import { ended, shownTime, timesOf } from "../../definition/decide/explain.ts";
+import { asSentence } from "../../base/text.ts";
+import { shownTime, timesOf } from "../../definition/decide/explain.ts";
 import { builtInEvents } from "../../definition/model.ts";
 import { mostChildren } from "../views/waits.ts";
 import type { WaitingFor } from "./explanation.ts";
@@ -55,7 +56,8 @@ export function releaseWait(known: KnownInstance): WaitingFor {
     until === null ? "No further release is scheduled." : `Its next release is at ${shownTime(until)}${sends}.`;
   const how = failure?.what === "refused" ? "refused the release" : "failed to be released";
   const last = failure?.what === "refused" ? "Last reason" : "Last error";
-  const past = failure === null ? "" : ended(` It ${how} ${timesOf(failure.attempts)}. ${last}: ${failure.reason}`);
+  const past =
+    failure === null ? "" : asSentence(` It ${how} ${timesOf(failure.attempts)}. ${last}: ${failure.reason}`);
   return {
     kind: "release",
     event,

@@ -1,4 +1,5 @@
-import { ended, shownTime } from "../../definition/decide/explain.ts";
+import { asSentence } from "../../base/text.ts";
+import { shownTime } from "../../definition/decide/explain.ts";
 import type { LastAttempt, TaskProgress, WaitingTask } from "../views/waits.ts";
 import type { NotClaimed, TaskWait } from "./explanation.ts";
 
@@ -26,7 +27,7 @@ export function waitForTask(task: WaitingTask, known: KnownTask): TaskWait {
 type Base = Pick<TaskWait, "since" | "lane" | "attempt" | "maxAttempts" | "error">;
 
 function readyTask({ name, last, notClaimed = { reason: "in_turn" } }: KnownTask, base: Base): TaskWait {
-  const sentence = ended(`${name} is ready in lane \`${base.lane}\`: ${whyOf(notClaimed)}`);
+  const sentence = asSentence(`${name} is ready in lane \`${base.lane}\`: ${whyOf(notClaimed)}`);
   const until = "until" in notClaimed ? notClaimed.until : null;
   const isHeld = notClaimed.reason === "paused" || (notClaimed.reason === "breaker" && notClaimed.held);
   const by = isHeld ? "person" : "worker";
@@ -75,7 +76,7 @@ const lastEnds = {
 function lastOf(last: LastAttempt | null): string {
   if (last === null) return "";
   const { what, error, reason } = last;
-  if (error !== null) return ended(` ${lastEnds[what]}: ${error.name}: ${error.message}`);
+  if (error !== null) return asSentence(` ${lastEnds[what]}: ${error.name}: ${error.message}`);
   return ` ${lastEnds[what]}${reason === null ? "" : inBrackets(reason.replaceAll("_", " "))}.`;
 }
 

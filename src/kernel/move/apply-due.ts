@@ -1,3 +1,4 @@
+import { asSentence } from "../../base/text.ts";
 import { type Blocker, decideRename } from "../../definition/decide/decide.ts";
 import { readWaitingCallbacks, type WaitingCallback } from "../../store/callbacks/callbacks.ts";
 import { payloadIn } from "../../store/move/payloads.ts";
@@ -193,7 +194,7 @@ function noteRefusedTimer(
   update.failures.addAlert({
     cause: `refused:${id}:${visit}:${event}`,
     kind: "event_refused",
-    message: `${name} refused ${event} in ${state}, which would have ended its wait: ${reason}.`,
+    message: asSentence(`${name} refused ${event} in ${state}, which would have ended its wait: ${reason}`),
     details: { reason, state, event, visit },
   });
 }

@@ -1,5 +1,6 @@
 import type { PawlError } from "../../base/errors.ts";
 import { cleanText } from "../../base/json.ts";
+import { asSentence } from "../../base/text.ts";
 import type { Blocker } from "../../definition/decide/decide.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import { readInstances } from "../../store/move/instances.ts";
@@ -141,7 +142,7 @@ function note(update: InstanceUpdate, { event, state }: ParkedState, failure: Co
     update.failures.addAlert({
       cause,
       kind: "release_refused",
-      message: `${name} refused its release from ${state} ${attempts} times: ${reason}.`,
+      message: asSentence(`${name} refused its release from ${state} ${attempts} times: ${reason}`),
       details: { reason, state, event, attempts },
     });
   }

@@ -1,4 +1,5 @@
 import { cleanText } from "../../base/json.ts";
+import { asSentence } from "../../base/text.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
@@ -71,8 +72,7 @@ function sentenceOf(
 ): string {
   const name = key === null ? `${letter.lifecycle} ${letter.instanceId}` : `${letter.lifecycle} "${key}"`;
   const why = [letter.reason.replaceAll("_", " "), error === null ? null : `${error.name}: ${error.message}`];
-  const text = `${whatOf(kind, name, letter)}: ${why.filter((part) => part !== null).join("; ")}`;
-  return text.endsWith(".") ? text : `${text}.`;
+  return asSentence(`${whatOf(kind, name, letter)}: ${why.filter((part) => part !== null).join("; ")}`);
 }
 
 function whatOf(kind: AlertKind, name: string, letter: DeadLetterRow): string {

@@ -1,6 +1,7 @@
 import { lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { maintain } from "../../../src/maintenance/round.ts";
 import { CapturedLog } from "../../support/captured-log.ts";
 import { eachStore } from "../../support/each-store.ts";
 
@@ -27,7 +28,7 @@ const single = lifecycle("single", {
       on: {
         go: {
           to: "gone",
-          guard: ({ data }) => !data.held || "it is held back",
+          guard: ({ data }) => !data.held || "it is held back.",
           before: ({ data }) => {
             if (data.throws && broken.hook) throw new Error("the gate is jammed");
           },
@@ -109,18 +110,18 @@ eachStore((store) => {
     expect(log.lines).toMatchObject([
       { level: "warn", fields: { state: "parked", attempts: 1 }, message: expect.stringContaining("it is held back") },
       { level: "warn", fields: { attempts: 10 } },
-      { level: "error", fields: { alert: "release_refused" } },
+      { level: "error", fields: { alert: "release_refused" }, message: expect.stringMatching(/[^.]\.$/) },
     ]);
     const attempts = (await t.pawl.history(single, "held")).filter((entry) => "what" in entry);
     expect(attempts).toMatchObject([
-      { what: "refused", detail: { event: "go", source: "release", reason: "it is held back" } },
+      { what: "refused", detail: { event: "go", source: "release", reason: "it is held back." } },
       { what: "refused", detail: { attempts: 10 } },
     ]);
     expect(await t.pawl.deadLetters.list()).toEqual([]);
     // The pause grows to ten turns: after three hours it was asked about twenty times, and not two hundred times.
     const { rows } = await t.pawl.transaction((tx) => tx.query("select attempts, reason from pawl.release_failures"));
     const [known] = rows as { attempts: number; reason: string }[];
-    expect(known!.reason).toBe("it is held back");
+    expect(known!.reason).toBe("it is held back.");
     expect(known!.attempts).toBeGreaterThan(10);
     expect(known!.attempts).toBeLessThan(30);
   });
@@ -160,5 +161,20 @@ eachStore((store) => {
     await t.pawl.send(single, "jammed", "hurry");
     expect(await t.pawl.deadLetters.list()).toEqual([]);
     expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("a state that cannot be released keeps no other state from it", async () => {
+    await using t = await store.open({ lifecycles: [upload, single] });
+    await t.pawl.start(upload, { key: "u", data: {} });
+    await t.pawl.start(single, { key: "s", data: {} });
+    await t.db.script(`
+      create function public.refuse_upload() returns trigger language plpgsql as $$
+        begin raise exception 'no turn for it'; end $$;
+      create trigger refuse_upload before insert on pawl.releases for each row when (new.lifecycle = 'upload')
+        execute function public.refuse_upload()`);
+    const { released, failures } = await maintain(t.kernel, []);
+    expect([released, failures]).toMatchObject([1, [{ id: "upload/parked", error: { message: expect.any(String) } }]]);
+    await t.db.script("drop trigger refuse_upload on pawl.releases; drop function public.refuse_upload()");
+    expect(await maintain(t.kernel, [])).toMatchObject({ released: 1, failures: [] });
   });
 });
