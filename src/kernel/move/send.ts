@@ -253,10 +253,9 @@ async function readTargets(
       byKey.set(name, list);
     }
   }
-  const [rowsById, rowsByKey] = await Promise.all([
-    byId.size === 0 ? [] : readInstances(db, [...byId.keys()]),
-    byKey.size === 0 ? [] : readInstancesByKey(db, [...byKey.values()]),
-  ]);
+  // One after the other: a transaction has one connection, and `pg` allows one query at a time on it.
+  const rowsById = byId.size === 0 ? [] : await readInstances(db, [...byId.keys()]);
+  const rowsByKey = byKey.size === 0 ? [] : await readInstancesByKey(db, [...byKey.values()]);
   const meant = new Map<string, { row: InstanceRow; pending: PendingSend[] }>();
   for (const row of rowsById) meant.set(row.id, { row, pending: byId.get(row.id)! });
   for (const row of rowsByKey) {

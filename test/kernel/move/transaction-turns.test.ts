@@ -482,6 +482,38 @@ describe.skipIf(server === undefined)("on transactions of other libraries", () =
     }),
   );
 
+  test("a call sends one statement at a time, also where instances are named by key and by id", async () => {
+    await using t = await testPawl({ ...declared, server });
+    await begin(t.pawl, "by key");
+    const { id } = await t.pawl.start(order, { key: "by id", data: { amount: 1 } });
+    const client = new pg.Client(t.url!);
+    await client.connect();
+    await client.query("begin");
+    let [running, most] = [0, 0];
+    const tx: TransactionLike = {
+      query: async (text, values) => {
+        running += 1;
+        most = Math.max(most, running);
+        try {
+          return await client.query(text, values as unknown[]);
+        } finally {
+          running -= 1;
+        }
+      },
+    };
+    const sent = await t.pawl.sendMany(
+      order,
+      [
+        { to: { id }, event: "noted" },
+        { to: "by key", event: "noted" },
+      ],
+      { tx },
+    );
+    expect([sent.map(({ ok }) => ok), most]).toEqual([[true, true], 1]);
+    await client.query("commit");
+    await client.end();
+  });
+
   test("when one of several calls is refused and the transaction rolled back, none of the others is written", async () => {
     await using t = await testPawl({ ...declared, server });
     await addTables(t);
