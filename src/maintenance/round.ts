@@ -45,7 +45,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
     looked: 0,
     failures: [],
   });
-  const released = await run("release parked instances", () => releaseParked(kernel), 0);
+  const parked = await run("release parked instances", () => releaseParked(kernel), { released: 0, failures: [] });
   const parents = await run("check joins and questions", () => checkParents(kernel, pageSize), {
     joined: 0,
     made: 0,
@@ -62,13 +62,20 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   return {
     lapsed,
     promoted,
-    released,
+    released: parked.released,
     joined: parents.joined,
     ticks: schedules.ticks,
     matched: callbacks.looked,
     fired: fired.fired,
     newer: fired.newer,
-    failures: [...fired.failures, ...callbacks.failures, ...parents.failures, ...schedules.failures, ...failures],
+    failures: [
+      ...fired.failures,
+      ...callbacks.failures,
+      ...parked.failures,
+      ...parents.failures,
+      ...schedules.failures,
+      ...failures,
+    ],
   };
 }
 

@@ -7,6 +7,7 @@ import {
   readDueReleases,
   readParked,
 } from "../../store/move/releases.ts";
+import { asPawlError } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
 import { failReleases, type ParkedState } from "./release-failures.ts";
 import { sendAll } from "./send.ts";
@@ -16,18 +17,32 @@ const pageSize = 500;
 const mostPages = 40;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
+/** How many instances were released, and the states that could not be released. */
+export interface ReleasedParked {
+  readonly released: number;
+  readonly failures: readonly { readonly id: string; readonly error: unknown }[];
+}
+
 /**
  * Sends the events of parked states that are due, in bulk and oldest first. An instance that refuses or throws stays
- * parked, is retried after a pause, and blocks none behind it. Returns how many were released.
+ * parked, is retried after a pause, and blocks none behind it; a state that fails blocks no other state.
  */
-export async function releaseParked(kernel: Kernel): Promise<number> {
+export async function releaseParked(kernel: Kernel): Promise<ReleasedParked> {
+  const failures: { id: string; error: unknown }[] = [];
   let released = 0;
   for (const lifecycle of kernel.lifecycles.values()) {
     for (const state of lifecycle.states.values()) {
-      if (state.release !== undefined) released += await releaseState(kernel, parkedState(lifecycle, state));
+      if (state.release === undefined) continue;
+      try {
+        released += await releaseState(kernel, parkedState(lifecycle, state));
+      } catch (thrown) {
+        const error = asPawlError(thrown);
+        if (error.fault === "environment") throw error;
+        failures.push({ id: `${lifecycle.name}/${state.name}`, error });
+      }
     }
   }
-  return released;
+  return { released, failures };
 }
 
 function parkedState(lifecycle: LifecycleModel, { name, release }: StateModel): ParkedState {
