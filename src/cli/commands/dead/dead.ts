@@ -1,18 +1,9 @@
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { DeadLetterAnswer } from "../../../http/contract.ts";
 import { jsonValue, rateOf, wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
-import { ago } from "../../show/moments.ts";
-import {
-  type Column,
-  type Paint,
-  printJson,
-  printOne,
-  printPage,
-  type Terminal,
-  visible,
-} from "../../show/terminal.ts";
+import { deadLetterColumns, printDeadLetter } from "../../show/dead-letter.ts";
+import { printOne, printPage } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
 import { addArchive } from "./archive.ts";
@@ -54,7 +45,7 @@ export function addDead(program: Command, act: Act): void {
     .argument("<id>")
     .action(
       act((context, _, id) =>
-        reached(context, async (pawl) => show(context.terminal, await pawl.call("deadLetter", { id }))),
+        reached(context, async (pawl) => printDeadLetter(context.terminal, await pawl.call("deadLetter", { id }))),
       ),
     );
   addDecision(dead, "requeue", act)
@@ -106,7 +97,7 @@ function decideAny(
       decision === "requeue"
         ? await pawl.call("requeue", { id, actor, reason, data, restart })
         : await pawl.call("discardDeadLetter", { id, actor, reason });
-    return printOne(context.terminal, letter, columns);
+    return printOne(context.terminal, letter, deadLetterColumns);
   });
 }
 
@@ -116,57 +107,5 @@ async function list(
   args: Omit<Listing, "groups"> & { readonly lifecycle: string | undefined },
 ): Promise<undefined> {
   const found = await pawl.call("deadLetters", args);
-  printPage(terminal, found, columns, { limit: args.limit, none: "No dead letters." });
-}
-
-const columns: readonly Column<DeadLetterAnswer>[] = [
-  { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
-  { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
-  { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
-  { title: "kind", text: (one) => one.kind },
-  { title: "origin", text: (one) => one.origin },
-  { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
-  { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
-  { title: "created", text: (one) => one.createdAt, shown: (one) => ago(one.createdAt) },
-];
-
-function coloured(status: string, paint: Paint): string {
-  return status === "open" ? paint.yellow(status) : status === "requeued" ? paint.green(status) : paint.dim(status);
-}
-
-const givenUp = {
-  instance: "failed in",
-  effect: "`after` of",
-  message: "the message",
-  broker: "the message in",
-};
-
-function show(terminal: Terminal, letter: DeadLetterAnswer): undefined {
-  if (terminal.json) {
-    printJson(terminal, letter);
-    return;
-  }
-  const name = `${letter.lifecycle} ${letter.key ?? letter.instance ?? ""}`.trimEnd();
-  const lines: [title: string, text: string | null][] = [
-    ["about", `${name}, ${givenUp[letter.kind]} ${letter.origin}`],
-    ["instance", letter.instance],
-    ["reason", letter.reason],
-    ["error", letter.error === null ? null : `${letter.error.name}: ${letter.error.message}`],
-    ["group", letter.fingerprint],
-    ["attempts", String(letter.attempts)],
-    ["status", letter.status],
-    ["created", letter.createdAt],
-    [
-      "decided",
-      letter.decidedAt === null
-        ? null
-        : [letter.decidedAt, letter.decidedBy, letter.decision].filter(Boolean).join(", "),
-    ],
-    ["payload", letter.payload === null ? null : JSON.stringify(letter.payload)],
-    ["details", letter.details === null ? null : JSON.stringify(letter.details)],
-  ];
-  for (const [title, text] of lines) {
-    if (text !== null) terminal.print(`${terminal.paint.dim(title.padEnd(9))} ${visible(text)}`);
-  }
-  if (letter.error?.stack !== undefined) terminal.print(terminal.paint.dim(visible(letter.error.stack)));
+  printPage(terminal, found, deadLetterColumns, { limit: args.limit, none: "No dead letters." });
 }
