@@ -5,7 +5,7 @@ import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
 import { type RestoredLetters, readOldestLetters, removeArchived, restoreLetters } from "./store/archives.ts";
-import { type ArchiveView, readArchives, readArchivesAround } from "./views/archives.ts";
+import { readArchives, readArchivesAround } from "./views/archives.ts";
 
 export type { RestoredLetters };
 
@@ -173,9 +173,4 @@ async function unpack(name: string, archive: DeadLetterArchive, content: Buffer)
 
 function idIn(line: string): string {
   return (JSON.parse(line) as { id: string }).id;
-}
-
-/** The archived files, newest first. */
-export function archivedFiles(kernel: Kernel, limit: number): Promise<ArchiveView[]> {
-  return readArchives(kernel.db, limit);
 }

@@ -7,7 +7,7 @@ import { decidedError, letterUnknown } from "../kernel/recovery/requeue.ts";
 import type { CallOptions, StartCallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
-import { archivedFiles, archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
+import { archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import { knownOperation } from "./operations.ts";
 import {
@@ -38,6 +38,7 @@ import {
 import { beginOperation, previewDecision } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
 import { Tickets } from "./tickets.ts";
+import { readArchives } from "./views/archives.ts";
 import { readDeadLetters, readLetterGroups, readLettersOfKind } from "./views/dead-letters.ts";
 
 const callKeys = ["tx", "actor", "reason"];
@@ -209,7 +210,7 @@ export class DeadLetters {
   async archives(options: { limit?: number } = {}): Promise<ArchivedFile[]> {
     refuseInside(this.#kernel, "deadLetters.archives");
     const { limit = 100 } = checkedOptions(options, ["limit"], "deadLetters.archives");
-    return (await archivedFiles(this.#kernel, checkedLimit(limit))).map(archivedOf);
+    return (await readArchives(this.#kernel.db, checkedLimit(limit))).map(archivedOf);
   }
 
   /** Restores letters from the archive, unchanged: some, those of files, or all. Idempotent. */

@@ -1,4 +1,4 @@
-/** Waits. Loops of the kernel pause here between tries; no decision uses this clock. */
+/** Waits between tries. Not `node:timers/promises`: tests replace `setTimeout` to run loops in virtual time. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

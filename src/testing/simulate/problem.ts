@@ -1,3 +1,5 @@
+import { settleWithin } from "../../kernel/time-limit.ts";
+
 /** Why a run cannot continue: a user function threw where it may not, hung, or returned an invalid value. */
 export class Problem extends Error {
   /** What to call it when runs are compared: a smaller run with another problem is not the same failure. */
@@ -16,19 +18,7 @@ export class Problem extends Error {
  * The result of a user function, or of its promise. A throw is rethrown; a promise that does not settle in time is a
  * problem.
  */
-export async function settled<Value>(
-  limitMs: number,
-  what: string,
-  work: () => Value | PromiseLike<Value>,
-): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    const message = `${what} did not finish within ${limitMs} ms of real time. Await only promises that settle, or raise \`timeout\`.`;
-    timer = setTimeout(() => reject(new Problem(what, message, { isSlow: true })), limitMs);
-  });
-  try {
-    return await Promise.race([(async () => work())(), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function settled<Value>(limitMs: number, what: string, work: () => Value | PromiseLike<Value>): Promise<Value> {
+  const message = `${what} did not finish within ${limitMs} ms of real time. Await only promises that settle, or raise \`timeout\`.`;
+  return settleWithin(limitMs, what, work, () => new Problem(what, message, { isSlow: true }));
 }
