@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog, typedIn } from "./parts/dialog.tsx";
+import { ReasonField } from "./parts/dialog-fields.tsx";
 import { showToast } from "./parts/toast.tsx";
 
 /** Opens a dialog; the argument renders it, and gets a function to close it. */
@@ -31,7 +32,7 @@ export interface AskReasonProps {
 }
 
 /** Asks for a reason before an action that others will want to understand. */
-export function AskReason({ needed = false, label = "Reason", onDo, said, children, ...dialog }: AskReasonProps) {
+export function AskReason({ needed, label, onDo, said, children, ...dialog }: AskReasonProps) {
   const submit = async (form: FormData) => {
     await onDo(typedIn(form, "reason"), form);
     showToast(said);
@@ -39,13 +40,7 @@ export function AskReason({ needed = false, label = "Reason", onDo, said, childr
   return (
     <Dialog {...dialog} onDo={submit}>
       {children}
-      <label>
-        <span>
-          {label}
-          {!needed && <span class="quiet"> (optional)</span>}
-        </span>
-        <input name="reason" required={needed} autocomplete="off" maxLength={500} />
-      </label>
+      <ReasonField needed={needed} label={label} />
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { useLocation } from "wouter-preact";
 import type { OperationAnswer, PreviewAnswer } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
+import { ReasonField } from "../../parts/dialog-fields.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
 import { count } from "../../parts/tile.tsx";
 import { showToast } from "../../parts/toast.tsx";
@@ -69,12 +70,7 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
         </span>
         <input name="rate" type="number" min="0.01" step="any" placeholder="no limit" />
       </label>
-      <label>
-        <span>
-          Reason <span class="quiet">(optional)</span>
-        </span>
-        <input name="reason" autocomplete="off" maxLength={500} />
-      </label>
+      <ReasonField />
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import type { InstanceAnswer, PermittedAnswer } from "../../../../src/http/contr
 import { part, post } from "../../api.ts";
 import { isInternal } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
+import { JsonField, ReasonField } from "../../parts/dialog-fields.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { may } from "../../session.ts";
@@ -101,16 +102,8 @@ function SendDialog({ instance, event, onClose, onDone }: SendDialogProps) {
       typed={event === "discard" ? "discard" : undefined}
     >
       {special !== undefined && <p class="quiet">{special.means}</p>}
-      {special === undefined && (
-        <label>
-          Payload, as JSON
-          <textarea name="payload" rows={5} spellcheck={false} />
-        </label>
-      )}
-      <label>
-        Reason
-        <input name="reason" autocomplete="off" />
-      </label>
+      {special === undefined && <JsonField name="payload" label="Payload" rows={5} />}
+      <ReasonField />
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import type { InstanceAnswer } from "../../../../src/http/contract.ts";
 import { messageOf, part, post } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
+import { JsonField, ReasonField } from "../../parts/dialog-fields.tsx";
 import { showToast } from "../../parts/toast.tsx";
 
 export interface SendManyProps {
@@ -55,14 +56,8 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
           ))}
         </select>
       </label>
-      <label>
-        Payload, as JSON
-        <textarea name="payload" rows={4} spellcheck={false} />
-      </label>
-      <label>
-        Reason
-        <input name="reason" autocomplete="off" />
-      </label>
+      <JsonField name="payload" label="Payload" rows={4} />
+      <ReasonField />
       {done > 0 && <progress max={Math.max(left.length, done)} value={done} aria-label="How many were sent" />}
       {refused.length > 0 && (
         <ul class="short-list refusals">

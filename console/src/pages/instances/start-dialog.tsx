@@ -4,6 +4,7 @@ import type { StartedAnswer } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
+import { JsonField, ReasonField } from "../../parts/dialog-fields.tsx";
 import { showToast } from "../../parts/toast.tsx";
 
 export interface StartDialogProps {
@@ -40,14 +41,8 @@ export function StartDialog({ lifecycle, data = {}, onClose }: StartDialogProps)
         Key (optional)
         <input name="key" autocomplete="off" />
       </label>
-      <label>
-        Data, as JSON
-        <textarea name="data" rows={6} defaultValue={JSON.stringify(data, undefined, 2)} spellcheck={false} />
-      </label>
-      <label>
-        Reason
-        <input name="reason" autocomplete="off" />
-      </label>
+      <JsonField name="data" label="Data" rows={6} value={data} />
+      <ReasonField />
     </Dialog>
   );
 }

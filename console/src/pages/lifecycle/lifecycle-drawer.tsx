@@ -4,6 +4,7 @@ import type { InstanceAnswer, LaneAnswer, LifecycleAnswer, StateAnswer } from ".
 import { get, part, post } from "../../api.ts";
 import { countIn } from "../../lifecycles.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
+import { ReasonField } from "../../parts/dialog-fields.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
@@ -160,10 +161,7 @@ function PauseButton({ lane, lanes, onDone }: PauseButtonProps) {
           onClose={() => setAsking(false)}
         >
           {!isPaused && <p class="quiet">Running steps finish, waiting ones keep their place, in all processes.</p>}
-          <label>
-            Reason
-            <input name="reason" required={!isPaused} autocomplete="off" />
-          </label>
+          <ReasonField needed={!isPaused} />
         </Dialog>
       )}
     </>
