@@ -4,11 +4,7 @@ import type { Act } from "../program.ts";
 import { ago, fromNow, when } from "../show/moments.ts";
 import { type Column, type Paint, printList, printOne, visible } from "../show/terminal.ts";
 import { reached } from "./reached.ts";
-
-interface Cause {
-  readonly actor?: string;
-  readonly reason?: string;
-}
+import { type Cause, withCause, withReason } from "./usual-options.ts";
 
 export function addBreakers(program: Command, act: Act): void {
   const breakers = program.command("breakers").description("show circuit breakers; force them open or closed");
@@ -31,33 +27,26 @@ export function addBreakers(program: Command, act: Act): void {
     ["open", "open", "force a breaker open: no step that uses it starts, in any process"],
     ["close", "closed", "force a breaker closed, whatever the outcome of its calls"],
   ] as const) {
-    breakers
-      .command(name)
-      .description(said)
-      .argument("<breaker>")
-      .requiredOption("--reason <text>", "reason to record")
-      .option("--actor <name>", "name to record as the actor")
-      .action(
-        act<Cause>((context, cause, breaker) =>
-          reached(context, async (pawl) =>
-            printOne(context.terminal, await pawl.call("forceBreaker", { breaker, to, ...cause }), columns),
-          ),
-        ),
-      );
-  }
-  breakers
-    .command("release")
-    .description("end a forced state; a breaker that was forced open probes before it closes")
-    .argument("<breaker>")
-    .option("--reason <text>", "reason to record")
-    .option("--actor <name>", "name to record as the actor")
-    .action(
+    withReason(breakers.command(name).description(said).argument("<breaker>")).action(
       act<Cause>((context, cause, breaker) =>
         reached(context, async (pawl) =>
-          printOne(context.terminal, await pawl.call("releaseBreaker", { breaker, ...cause }), columns),
+          printOne(context.terminal, await pawl.call("forceBreaker", { breaker, to, ...cause }), columns),
         ),
       ),
     );
+  }
+  withCause(
+    breakers
+      .command("release")
+      .description("end a forced state; a breaker that was forced open probes before it closes")
+      .argument("<breaker>"),
+  ).action(
+    act<Cause>((context, cause, breaker) =>
+      reached(context, async (pawl) =>
+        printOne(context.terminal, await pawl.call("releaseBreaker", { breaker, ...cause }), columns),
+      ),
+    ),
+  );
   breakers
     .command("history")
     .description("show when and why a breaker opened and closed, newest first")

@@ -1,38 +1,36 @@
 import type { Command } from "commander";
 import type { CallbackAnswer } from "../../http/contract.ts";
-import { instanceArgs, wholeNumber } from "../arguments.ts";
+import { instanceArgs } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import { ago } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printPage, type Terminal, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
 import { instanceNamed } from "./instance/instance-argument.ts";
 import { reached } from "./reached.ts";
+import { type Cause, type Page, withCause, withPage } from "./usual-options.ts";
 
-interface Wanted {
+interface Wanted extends Page {
   readonly id?: string;
   readonly status?: string;
   readonly late?: boolean;
-  readonly limit: number;
-  readonly after?: string;
 }
 
 export function addCallbacks(program: Command, act: Act): void {
   const callbacks = program.command("callbacks").description("list and show callbacks, and accept late ones");
-  callbacks
-    .command("list", { isDefault: true })
-    .description("list callbacks, newest first; of a lifecycle or of one instance")
-    .argument("[lifecycle]")
-    .argument("[key]")
-    .option("--id <id>", "the instance's id, instead of its key")
-    .option("--status <status>", "waiting, applied, kept, rejected, refused or accepted")
-    .option("--late", "only callbacks that arrived after their deadline")
-    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
-    .option("--after <id>", "continue after this id, the last one of the previous page")
-    .action(
-      act<Wanted>((context, options, lifecycle, key) =>
-        reached(context, (pawl) => list(context, pawl, { lifecycle, key, ...options })),
-      ),
-    );
+  withPage(
+    callbacks
+      .command("list", { isDefault: true })
+      .description("list callbacks, newest first; of a lifecycle or of one instance")
+      .argument("[lifecycle]")
+      .argument("[key]")
+      .option("--id <id>", "the instance's id, instead of its key")
+      .option("--status <status>", "waiting, applied, kept, rejected, refused or accepted")
+      .option("--late", "only callbacks that arrived after their deadline"),
+  ).action(
+    act<Wanted>((context, options, lifecycle, key) =>
+      reached(context, (pawl) => list(context, pawl, { lifecycle, key, ...options })),
+    ),
+  );
   callbacks
     .command("show")
     .description("show a callback with its payload")
@@ -42,17 +40,12 @@ export function addCallbacks(program: Command, act: Act): void {
         reached(context, async (pawl) => show(context.terminal, await pawl.call("callback", { id }))),
       ),
     );
-  callbacks
-    .command("accept")
-    .description("accept a late callback: its instance proceeds as if it had arrived in time")
-    .argument("<id>")
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
-    .action(
-      act<{ actor?: string; reason?: string }>((context, options, id) =>
-        reached(context, (pawl) => accept(context, pawl, { id, ...options })),
-      ),
-    );
+  withCause(
+    callbacks
+      .command("accept")
+      .description("accept a late callback: its instance proceeds as if it had arrived in time")
+      .argument("<id>"),
+  ).action(act<Cause>((context, options, id) => reached(context, (pawl) => accept(context, pawl, { id, ...options }))));
 }
 
 async function list(

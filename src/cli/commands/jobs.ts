@@ -1,17 +1,16 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { JobAnswer } from "../../http/contract.ts";
-import { instanceArgs, jsonValue, wholeNumber } from "../arguments.ts";
+import { instanceArgs, jsonValue } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import { ago, fromNow, when } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printPage, printTable, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
 import { instanceNamed } from "./instance/instance-argument.ts";
 import { reached } from "./reached.ts";
+import { type Page, withCause, withPage } from "./usual-options.ts";
 
-interface ListOptions {
+interface ListOptions extends Page {
   readonly status?: string;
-  readonly limit: number;
-  readonly after?: string;
 }
 
 interface EnqueueOptions {
@@ -26,14 +25,13 @@ interface EnqueueOptions {
 
 export function addJobs(program: Command, act: Act): void {
   const jobs = program.command("jobs").description("list, show and enqueue background jobs");
-  jobs
-    .command("list", { isDefault: true })
-    .description("list jobs, newest first")
-    .argument("[job]", "only jobs of this name")
-    .option("--status <status>", "only jobs with this status: pending, running, done or error")
-    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
-    .option("--after <id>", "continue after this id, the last one of the previous page")
-    .action(act<ListOptions>((context, options, job) => reached(context, (pawl) => list(context, pawl, options, job))));
+  withPage(
+    jobs
+      .command("list", { isDefault: true })
+      .description("list jobs, newest first")
+      .argument("[job]", "only jobs of this name")
+      .option("--status <status>", "only jobs with this status: pending, running, done or error"),
+  ).action(act<ListOptions>((context, options, job) => reached(context, (pawl) => list(context, pawl, options, job))));
   jobs
     .command("show")
     .description("show the status and the history of a job")
@@ -45,22 +43,21 @@ export function addJobs(program: Command, act: Act): void {
         reached(context, (pawl) => show(context, pawl, job!, instanceArgs(key, id))),
       ),
     );
-  jobs
-    .command("enqueue")
-    .description("enqueue a job; the key of an open job returns that job")
-    .argument("<job>")
-    .option("--payload <json>", "its payload: JSON, @file, or - for stdin", jsonValue)
-    .option("--key <key>", "unique while the job is open")
-    .option("--priority <number>", "lower runs first", priorityOf)
-    .option("--after <duration>", "delay before it runs, such as 10m")
-    .option("--at <moment>", "time at which it runs, such as 2030-01-31T12:00:00Z")
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
-    .action(
-      act<EnqueueOptions>((context, options, job) =>
-        reached(context, (pawl) => enqueue(context, pawl, job!, options), { create: true }),
-      ),
-    );
+  withCause(
+    jobs
+      .command("enqueue")
+      .description("enqueue a job; the key of an open job returns that job")
+      .argument("<job>")
+      .option("--payload <json>", "its payload: JSON, @file, or - for stdin", jsonValue)
+      .option("--key <key>", "unique while the job is open")
+      .option("--priority <number>", "lower runs first", priorityOf)
+      .option("--after <duration>", "delay before it runs, such as 10m")
+      .option("--at <moment>", "time at which it runs, such as 2030-01-31T12:00:00Z"),
+  ).action(
+    act<EnqueueOptions>((context, options, job) =>
+      reached(context, (pawl) => enqueue(context, pawl, job!, options), { create: true }),
+    ),
+  );
 }
 
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions, job?: string): Promise<void> {

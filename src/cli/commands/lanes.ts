@@ -5,11 +5,7 @@ import { ago, roughly } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
 import { reached } from "./reached.ts";
-
-interface Cause {
-  readonly actor?: string;
-  readonly reason?: string;
-}
+import { type Cause, withCause, withReason } from "./usual-options.ts";
 
 export function addLanes(program: Command, act: Act): void {
   program
@@ -28,34 +24,32 @@ export function addLanes(program: Command, act: Act): void {
         ),
       ),
     );
-  program
-    .command("pause")
-    .description("pause a lane in all processes; running steps finish")
-    .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after")
-    .requiredOption("--reason <text>", "reason to record")
-    .option("--actor <name>", "name to record as the actor")
-    .action(
-      act<Cause>((context, cause, lane) =>
-        reached(context, async (pawl) => {
-          await pawl.call("pause", { lane, ...cause });
-          await tell(context, pawl, lane!, "Paused");
-        }),
-      ),
-    );
-  program
-    .command("resume")
-    .description("resume a lane; a lifecycle resumes with all its lanes")
-    .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after")
-    .option("--reason <text>", "reason to record")
-    .option("--actor <name>", "name to record as the actor")
-    .action(
-      act<Cause>((context, cause, lane) =>
-        reached(context, async (pawl) => {
-          const wasPaused = await pawl.call("resume", { lane, ...cause });
-          await tell(context, pawl, lane!, wasPaused ? "Resumed" : "Not paused");
-        }),
-      ),
-    );
+  withReason(
+    program
+      .command("pause")
+      .description("pause a lane in all processes; running steps finish")
+      .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after"),
+  ).action(
+    act<Cause>((context, cause, lane) =>
+      reached(context, async (pawl) => {
+        await pawl.call("pause", { lane, ...cause });
+        await tell(context, pawl, lane!, "Paused");
+      }),
+    ),
+  );
+  withCause(
+    program
+      .command("resume")
+      .description("resume a lane; a lifecycle resumes with all its lanes")
+      .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after"),
+  ).action(
+    act<Cause>((context, cause, lane) =>
+      reached(context, async (pawl) => {
+        const wasPaused = await pawl.call("resume", { lane, ...cause });
+        await tell(context, pawl, lane!, wasPaused ? "Resumed" : "Not paused");
+      }),
+    ),
+  );
 }
 
 /** Prints the change, and the lanes that it affects. */

@@ -5,6 +5,7 @@ import { ago, fromNow, when } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
 import type { Reached } from "../transport/reach.ts";
 import { reached } from "./reached.ts";
+import { type Cause, withCause } from "./usual-options.ts";
 
 export function addSchedules(program: Command, act: Act): void {
   const schedules = program.command("schedules").description("list, pause, resume and run schedules");
@@ -18,20 +19,14 @@ export function addSchedules(program: Command, act: Act): void {
         ),
       ),
     );
-  schedules
-    .command("pause")
-    .description("pause a schedule")
-    .argument("<schedule>")
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
-    .action(
-      act<{ actor?: string; reason?: string }>((context, options, schedule) =>
-        reached(context, async (pawl) => {
-          await pawl.call("pauseSchedule", { schedule, ...options });
-          await tell(context, pawl, schedule!);
-        }),
-      ),
-    );
+  withCause(schedules.command("pause").description("pause a schedule").argument("<schedule>")).action(
+    act<Cause>((context, options, schedule) =>
+      reached(context, async (pawl) => {
+        await pawl.call("pauseSchedule", { schedule, ...options });
+        await tell(context, pawl, schedule!);
+      }),
+    ),
+  );
   schedules
     .command("resume")
     .description("resume a schedule; missed runs are skipped")

@@ -1,19 +1,18 @@
 import type { Command } from "commander";
 import type { SubmissionAnswer } from "../../../http/contract.ts";
-import { jsonValue, quoted, several, wholeNumber } from "../../arguments.ts";
+import { jsonValue, quoted, several } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { crowdColumns, jobColumns, printJob, submissionColumns } from "../../show/crowd.ts";
 import { printJson, printList, printPage, printTable } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
+import { type Page, withCause, withPage } from "../usual-options.ts";
 import { addCrowdDecisions } from "./decide.ts";
 import { jobId, jobMeant, jobNamed } from "./job-argument.ts";
 import { addCrowdMarketplaces } from "./marketplaces.ts";
 
-interface Page {
+interface JobsPage extends Page {
   readonly state?: readonly string[];
-  readonly limit: number;
-  readonly after?: string;
 }
 
 interface Asking {
@@ -29,10 +28,10 @@ export function addCrowd(program: Command, act: Act): void {
     .command("list", { isDefault: true })
     .description("list crowds with counts of jobs and submissions by state")
     .action(act((context) => reached(context, (pawl) => list(context, pawl))));
-  addPage(crowd.command("jobs").description("list jobs, newest first").argument("[crowd]", "only jobs of this crowd"))
+  withPage(crowd.command("jobs").description("list jobs, newest first").argument("[crowd]", "only jobs of this crowd"))
     .option("--state <state>", "only those in this state, such as running; may be given several times", several)
     .action(
-      act<Page>((context, options, name) =>
+      act<JobsPage>((context, options, name) =>
         reached(context, (pawl) => jobs(context, pawl, { crowd: name, ...options })),
       ),
     );
@@ -41,7 +40,7 @@ export function addCrowd(program: Command, act: Act): void {
     .description("show a job with its submissions")
     .argument("<job>", jobMeant)
     .action(act((context, _, job) => reached(context, (pawl) => show(context, pawl, job!))));
-  addPage(
+  withPage(
     crowd
       .command("submissions")
       .description("list submissions, newest first")
@@ -50,7 +49,7 @@ export function addCrowd(program: Command, act: Act): void {
     .option("--job <job>", `only submissions for this job: ${jobMeant}`)
     .option("--state <state>", "only those in this state, such as errored; may be given several times", several)
     .action(
-      act<Page & { job?: string }>((context, { job, ...page }, name) =>
+      act<JobsPage & { job?: string }>((context, { job, ...page }, name) =>
         reached(context, async (pawl) => {
           const found =
             job === undefined
@@ -60,27 +59,20 @@ export function addCrowd(program: Command, act: Act): void {
         }),
       ),
     );
-  crowd
-    .command("ask")
-    .description("publish a job for a crowd; an existing key returns its job")
-    .argument("<crowd>")
-    .requiredOption("--content <json>", "what workers see: JSON, @file, or - for stdin", jsonValue)
-    .option("--key <key>", "your own name for the job, unique within the crowd")
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
-    .action(
-      act<Asking>((context, options, name) =>
-        reached(context, (pawl) => ask(context, pawl, { crowd: name, ...options }), { create: true }),
-      ),
-    );
+  withCause(
+    crowd
+      .command("ask")
+      .description("publish a job for a crowd; an existing key returns its job")
+      .argument("<crowd>")
+      .requiredOption("--content <json>", "what workers see: JSON, @file, or - for stdin", jsonValue)
+      .option("--key <key>", "your own name for the job, unique within the crowd"),
+  ).action(
+    act<Asking>((context, options, name) =>
+      reached(context, (pawl) => ask(context, pawl, { crowd: name, ...options }), { create: true }),
+    ),
+  );
   addCrowdDecisions(crowd, act);
   addCrowdMarketplaces(crowd, act);
-}
-
-function addPage(command: Command): Command {
-  return command
-    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
-    .option("--after <id>", "continue after this id, the last one of the previous page");
 }
 
 async function list({ terminal }: Context, pawl: Reached): Promise<undefined> {
@@ -90,7 +82,11 @@ async function list({ terminal }: Context, pawl: Reached): Promise<undefined> {
 }
 
 /** Of one crowd, or of all of them as one list: ids rise with time, so the newest come first. */
-async function jobs({ terminal }: Context, pawl: Reached, { crowd, ...page }: Page & { crowd: string | undefined }) {
+async function jobs(
+  { terminal }: Context,
+  pawl: Reached,
+  { crowd, ...page }: JobsPage & { crowd: string | undefined },
+) {
   const crowds = crowd === undefined ? (await pawl.call("crowds", {})).map(({ name }) => name) : [crowd];
   const lists = await Promise.all(crowds.map((each) => pawl.call("crowdJobs", { crowd: each, ...page })));
   const found = lists.flat().sort((one, other) => (one.id < other.id ? 1 : -1));

@@ -3,12 +3,8 @@ import type { Act, Context } from "../../program.ts";
 import { jobColumns, submissionColumns } from "../../show/crowd.ts";
 import { printJson, printOne } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
+import { type Cause, withCause } from "../usual-options.ts";
 import { jobId, jobMeant } from "./job-argument.ts";
-
-interface Cause {
-  readonly actor?: string;
-  readonly reason?: string;
-}
 
 interface Paying {
   readonly amount: string;
@@ -33,7 +29,7 @@ export function addCrowdDecisions(crowd: Command, act: Act): void {
     ["close", "closeCrowdJob", "close a job to new workers; work in progress is still decided and paid"],
     ["discard", "discardCrowdJob", "end a job permanently, published or not; nothing more is decided"],
   ] as const) {
-    addCause(crowd.command(name).description(does).argument("<job>", jobMeant)).action(
+    withCause(crowd.command(name).description(does).argument("<job>", jobMeant)).action(
       act<Cause>((context, options, job) => move(context, verb, job!, options)),
     );
   }
@@ -49,11 +45,7 @@ export function addCrowdDecisions(crowd: Command, act: Act): void {
 }
 
 function addSubmission(crowd: Command, name: string, does: string): Command {
-  return addCause(crowd.command(name).description(does).argument("<submission>", "its id"));
-}
-
-function addCause(command: Command): Command {
-  return command.option("--actor <name>", "name to record as the actor").option("--reason <text>", "reason to record");
+  return withCause(crowd.command(name).description(does).argument("<submission>", "its id"));
 }
 
 function decide(

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import { jsonValue, rateOf, wholeNumber } from "../../arguments.ts";
+import { jsonValue, rateOf } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { deadLetterColumns, printDeadLetter } from "../../show/dead-letter.ts";
 import { printOne, printPage } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
+import { type Page, withCause, withPage } from "../usual-options.ts";
 import { addArchive } from "./archive.ts";
 import { addFilter, type FilterOptions, filterArgs } from "./filter.ts";
 import { addOperations, decideMany, type ManyOptions, printGroups } from "./many.ts";
@@ -13,22 +14,20 @@ import { addTickets } from "./tickets.ts";
 
 type Deciding = FilterOptions & ManyOptions & { readonly data?: unknown };
 
-interface Listing {
+interface Listing extends Page {
   readonly status: string;
-  readonly limit: number;
-  readonly after?: string;
   readonly groups?: boolean;
 }
 
 export function addDead(program: Command, act: Act): void {
   const dead = program.command("dead").description("list, group, requeue, discard and archive dead letters");
-  dead
-    .command("list", { isDefault: true })
-    .description("list open dead letters, newest first")
-    .argument("[lifecycle]")
-    .option("--status <status>", "open, requeued, discarded or archived", "open")
-    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
-    .option("--after <id>", "continue after this id, the last one of the previous page")
+  withPage(
+    dead
+      .command("list", { isDefault: true })
+      .description("list open dead letters, newest first")
+      .argument("[lifecycle]")
+      .option("--status <status>", "open, requeued, discarded or archived", "open"),
+  )
     .option("--groups", "group open dead letters by cause, with counts")
     .action(
       act<Listing>((context, { groups, ...options }, lifecycle) =>
@@ -67,10 +66,7 @@ export function addDead(program: Command, act: Act): void {
 /** About one letter, or about many: those are shown first, and then decided about one by one. */
 function addDecision(dead: Command, decision: "requeue" | "discard", act: Act): Command {
   const command = dead.command(decision).argument("[id...]", "the dead letters; or select them with the options below");
-  return addFilter(command)
-    .option("--all", "all open dead letters")
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
+  return withCause(addFilter(command).option("--all", "all open dead letters"))
     .option("--rate <number>", "for many, maximum number per second", rateOf)
     .option("--dry-run", "show what would happen, and change nothing")
     .option("--yes", "skip the confirmation")

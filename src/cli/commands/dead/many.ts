@@ -10,6 +10,7 @@ import { Progress } from "../../show/progress.ts";
 import { type Column, printJson, printList, printTable, type Terminal, visible } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
 import { reached } from "../reached.ts";
+import { type Cause, withCause } from "../usual-options.ts";
 
 /** The options of a bulk decision, in addition to the filter. */
 export interface ManyOptions {
@@ -140,20 +141,16 @@ export function addOperations(dead: Command, act: Act): void {
         }),
       ),
     );
-  dead
-    .command("abort")
-    .description("abort a bulk operation; completed changes are kept")
-    .argument("<id>")
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
-    .action(
-      act<{ actor?: string; reason?: string }>((context, options, id) =>
-        reached(context, async (pawl) => {
-          printOperations(context.terminal, [await pawl.call("abortOperation", { id, ...options })]);
-          return undefined;
-        }),
-      ),
-    );
+  withCause(
+    dead.command("abort").description("abort a bulk operation; completed changes are kept").argument("<id>"),
+  ).action(
+    act<Cause>((context, options, id) =>
+      reached(context, async (pawl) => {
+        printOperations(context.terminal, [await pawl.call("abortOperation", { id, ...options })]);
+        return undefined;
+      }),
+    ),
+  );
 }
 
 function printOperations(terminal: Terminal, operations: readonly OperationAnswer[]): void {

@@ -1,27 +1,24 @@
 import type { Command } from "commander";
 import type { TicketAnswer } from "../../../http/contract.ts";
-import { wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { ago } from "../../show/moments.ts";
 import { type Column, printList, visible } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
+import { type Page, withPage } from "../usual-options.ts";
 
-interface ListOptions {
+interface ListOptions extends Page {
   readonly status: string;
   readonly takenBy?: string;
-  readonly limit: number;
-  readonly after?: string;
 }
 
 export function addTickets(dead: Command, act: Act): void {
-  dead
-    .command("tickets")
-    .description("list tickets of dead letters that need a person, oldest first")
-    .option("--status <status>", "open, taken or resolved", "open")
-    .option("--taken-by <name>", "only tickets that are assigned to this person")
-    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
-    .option("--after <id>", "continue after this id, the last one of the previous page")
-    .action(act<ListOptions>((context, options) => answer(context, "tickets", { ...options })));
+  withPage(
+    dead
+      .command("tickets")
+      .description("list tickets of dead letters that need a person, oldest first")
+      .option("--status <status>", "open, taken or resolved", "open")
+      .option("--taken-by <name>", "only tickets that are assigned to this person"),
+  ).action(act<ListOptions>((context, options) => answer(context, "tickets", { ...options })));
   dead
     .command("take")
     .description("assign a ticket")

@@ -1,40 +1,38 @@
 import type { Command } from "commander";
 import type { InstanceAnswer } from "../../../http/contract.ts";
-import { several, wholeNumber } from "../../arguments.ts";
+import { several } from "../../arguments.ts";
 import type { Act } from "../../program.ts";
 import { shownState } from "../../show/instance.ts";
 import { ago } from "../../show/moments.ts";
 import { type Column, printPage, visible } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
+import { type Page, withPage } from "../usual-options.ts";
 
-interface Options {
+interface Options extends Page {
   readonly state?: string[];
   readonly parent?: string;
   readonly failure?: string;
-  readonly limit: number;
-  readonly after?: string;
 }
 
 export function addInstanceList(instance: Command, act: Act): void {
-  instance
-    .command("list")
-    .description("list the instances of a lifecycle, newest first")
-    .argument("<lifecycle>")
-    .option("--state <state>", "only instances in this state; repeatable", several)
-    .option("--parent <id>", "only children of this instance")
-    .option("--failure <reason>", "only instances that failed for this reason")
-    .option("--limit <count>", "maximum number of results", wholeNumber, 50)
-    .option("--after <id>", "continue after this id, the last one of the previous page")
-    .action(
-      act<Options>(async (context, { state, parent, failure, limit, after }, lifecycle) => {
-        return await reached(context, async (pawl) => {
-          const wanted = { lifecycle, state, parent, failure, limit, after };
-          const found = await pawl.call("find", wanted);
-          const none = `No ${lifecycle} ${state?.join(" or ") ?? ""}`.trim();
-          return printPage(context.terminal, found, columns, { limit, none });
-        });
-      }),
-    );
+  withPage(
+    instance
+      .command("list")
+      .description("list the instances of a lifecycle, newest first")
+      .argument("<lifecycle>")
+      .option("--state <state>", "only instances in this state; repeatable", several)
+      .option("--parent <id>", "only children of this instance")
+      .option("--failure <reason>", "only instances that failed for this reason"),
+  ).action(
+    act<Options>(async (context, { state, parent, failure, limit, after }, lifecycle) => {
+      return await reached(context, async (pawl) => {
+        const wanted = { lifecycle, state, parent, failure, limit, after };
+        const found = await pawl.call("find", wanted);
+        const none = `No ${lifecycle} ${state?.join(" or ") ?? ""}`.trim();
+        return printPage(context.terminal, found, columns, { limit, none });
+      });
+    }),
+  );
 }
 
 const columns: readonly Column<InstanceAnswer>[] = [

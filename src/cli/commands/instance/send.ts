@@ -4,6 +4,7 @@ import { instanceArgs, jsonValue, wholeNumber } from "../../arguments.ts";
 import type { Act } from "../../program.ts";
 import { printJson } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
+import { withCause } from "../usual-options.ts";
 import { instanceNamed } from "./instance-argument.ts";
 
 interface Options {
@@ -18,17 +19,17 @@ interface Options {
 }
 
 export function addInstanceSend(instance: Command, act: Act): void {
-  instance
-    .command("send")
-    .description("send an event to an instance")
-    .usage("[options] <lifecycle> <key> <event>\n       pawl instance send [options] <lifecycle> <event> --id <id>")
-    .argument("<lifecycle>")
-    .argument("<key>", "its key; with --id, the event")
-    .argument("[event]")
-    .option("--id <id>", "its id, instead of its key")
-    .option("--payload <json>", "the event's payload: JSON, @file, or - for stdin", jsonValue)
-    .option("--actor <name>", "name to record as the actor")
-    .option("--reason <text>", "reason to record")
+  withCause(
+    instance
+      .command("send")
+      .description("send an event to an instance")
+      .usage("[options] <lifecycle> <key> <event>\n       pawl instance send [options] <lifecycle> <event> --id <id>")
+      .argument("<lifecycle>")
+      .argument("<key>", "its key; with --id, the event")
+      .argument("[event]")
+      .option("--id <id>", "its id, instead of its key")
+      .option("--payload <json>", "the event's payload: JSON, @file, or - for stdin", jsonValue),
+  )
     .option("--expected-version <number>", "fail unless the instance is at this version", wholeNumber)
     .option("--idempotency-key <key>", "a repeated call with the same key changes nothing")
     .option("--after <duration>", "delay before it is sent: 90s, 10m, 2h")
