@@ -99,6 +99,14 @@ describe("the pages about the rooms", () => {
     expect(links.filter(({ label, path }) => !path.endsWith(`/${label}`) && !path.includes(`/${label}/`))).toEqual([]);
   });
 
+  test("the example of a new verb is as the code has it", () => {
+    const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+    const row = /```js\n([\s\S]*?)```/.exec(text.slice(text.indexOf("### Example: add a verb")))?.[1] ?? "";
+    const code = readFileSync(join(root, "src/http/routes/schedules.ts"), "utf8");
+    expect(code).toContain(row.replaceAll(/^ {3}/gm, "").trimEnd());
+    expect(row).toContain("pauseSchedule");
+  });
+
   test("the list of rooms is that of the folders, each with the folders that it names", () => {
     const list = /^ {4}src\/\n([\s\S]*?)^ {4}console\//m.exec(page)?.[1] ?? "";
     const entries = list.split(/^ {6}(?=\w)/m).filter((entry) => entry !== "");
