@@ -9,14 +9,14 @@ import {
 import type { InstanceModel } from "../../definition/decide/instance.ts";
 import { afterFailure, countedFailures, isFailure, planRecovery } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
+import { modelOf } from "../../kernel/commit/rows.ts";
+import { type Kernel, lifecycleOf } from "../../kernel/kernel.ts";
+import { type FailureEntry, pastFailure } from "../../kernel/recovery/after-failure.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import { readFailures } from "../../store/move/journal.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { readLetterAbout } from "../../views/dead-letters.ts";
 import { readSteps } from "../../views/tasks/tasks.ts";
-import { modelOf } from "../commit/rows.ts";
-import { type Kernel, lifecycleOf } from "../kernel.ts";
-import { type FailureEntry, pastFailure } from "./after-failure.ts";
 
 const nobody = { actor: null, reason: null };
 
