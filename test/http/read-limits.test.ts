@@ -54,7 +54,7 @@ function world(pooler: () => string | undefined) {
 onPostgres("expensive reads over HTTP", () => {
   const { whileReadsAreSlow, waitingReads, pawl, headers } = world(() => undefined);
 
-  test("hold four connections of their own, and the steps of 30 instances run beside 200 of them", async () => {
+  test("hold four connections of their own, and the steps of ten instances run beside 200 of them", async () => {
     const app = httpApp(pawl(), { limits: { statementTimeout: "30s" } });
     const answered: number[] = [];
     const worker = pawl().work({ concurrency: 8 });
@@ -65,10 +65,10 @@ onPostgres("expensive reads over HTTP", () => {
         if (status !== 429) answered.push(status);
       });
       await expect.poll(waitingReads).toBe(4);
-      const data = Array.from({ length: 30 }, (_, index) => ({ key: `c${index}`, data: {} }));
+      const data = Array.from({ length: 10 }, (_, index) => ({ key: `c${index}`, data: {} }));
       await pawl().startMany(chain, data);
       await Promise.all(data.map(({ key }) => pawl().wait(chain, key, { until: "done" })));
-      expect(await pawl().inspect.counts(chain)).toMatchObject({ done: 30 });
+      expect(await pawl().inspect.counts(chain)).toMatchObject({ done: 10 });
       expect(answered).toEqual([]); // All that was done meanwhile was done beside them.
       expect(await waitingReads()).toBe(4);
     });
