@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { derivedId, firstIdAt, idMaker, isId } from "./ids.ts";
+import { derivedId, firstIdAt, idMaker, isId, newToken } from "./ids.ts";
 
 const version7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -72,4 +72,11 @@ test("the first id of a moment lies between those made before it and those made 
     expect(firstIdAt(ms) < at!).toBe(true);
     expect(isId(firstIdAt(ms))).toBe(true);
   }
+});
+
+test("tokens of leases differ, are safe integers above 0, and leave room to count on from", () => {
+  const tokens = Array.from({ length: 5_000 }, newToken);
+  expect(new Set(tokens).size).toBe(5_000);
+  for (const token of tokens) expect(Number.isSafeInteger(token + 100_000) && token > 0).toBe(true);
+  expect(Math.max(...tokens)).toBeGreaterThan(2 ** 52);
 });

@@ -67,6 +67,27 @@ function timeOf(ms: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`;
 }
 
+const tokenBytes = 8;
+const tokenPool = Buffer.alloc(tokenBytes * 512);
+let tokensUsed = tokenPool.length;
+/** Room for the tokens of one statement, which are counted on from the one that is made for it. */
+const highestToken = Number.MAX_SAFE_INTEGER - 2 ** 20;
+
+/**
+ * Makes the token of a lease: a random number from 1 to 2^53, by which a worker proves that the lease is still its own. Two
+ * leases of a task never get the same one, whatever the database has lost in a failover. Their order means nothing.
+ */
+export function newToken(): number {
+  if (tokensUsed === tokenPool.length) {
+    randomFillSync(tokenPool);
+    tokensUsed = 0;
+  }
+  const high = tokenPool.readUInt32LE(tokensUsed) & 0x1fffff;
+  const token = high * 2 ** 32 + tokenPool.readUInt32LE(tokensUsed + 4);
+  tokensUsed += tokenBytes;
+  return token >= 1 && token <= highestToken ? token : newToken();
+}
+
 /** The lowest id of a moment: earlier ids are lower. */
 export function firstIdAt(ms: number): string {
   return `${timeOf(Math.max(0, Math.floor(ms)))}-7000-8000-000000000000`;

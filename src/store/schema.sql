@@ -373,8 +373,19 @@ CREATE TABLE pawl.attempts (
     attempt integer,
     worker text COLLATE pg_catalog."C",
     detail jsonb,
+    "position" bigint,
+    visit integer,
     CONSTRAINT attempts_what_check CHECK ((what = ANY (ARRAY['claimed'::text, 'failed'::text, 'lapsed'::text, 'released'::text, 'deferred'::text, 'refused'::text, 'asked'::text])))
 );
+
+CREATE SEQUENCE pawl.attempt_positions
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+ALTER SEQUENCE pawl.attempt_positions OWNED BY pawl.attempts."position";
 
 CREATE TABLE pawl.begun (
     gate text NOT NULL COLLATE pg_catalog."C",
@@ -933,13 +944,6 @@ CREATE TABLE pawl.sweeps (
     place uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL
 );
 
-CREATE SEQUENCE pawl.tokens
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1;
-
 CREATE TABLE pawl.tasks (
     id uuid NOT NULL,
     instance_id uuid NOT NULL,
@@ -950,7 +954,7 @@ CREATE TABLE pawl.tasks (
     due_at timestamp with time zone,
     worker text COLLATE pg_catalog."C",
     leased_until timestamp with time zone,
-    token bigint DEFAULT nextval('pawl.tokens'::regclass) NOT NULL,
+    token bigint DEFAULT 0 NOT NULL,
     attempt integer DEFAULT 0 NOT NULL,
     visit integer NOT NULL,
     work jsonb,
@@ -1007,6 +1011,13 @@ END)
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='2000');
 
+CREATE SEQUENCE pawl.tokens
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
 CREATE TABLE pawl.workers (
     id text NOT NULL COLLATE pg_catalog."C",
     host text NOT NULL,
@@ -1023,6 +1034,8 @@ CREATE TABLE pawl.workers (
     stuck integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
+
+ALTER TABLE ONLY pawl.attempts ALTER COLUMN "position" SET DEFAULT nextval('pawl.attempt_positions'::regclass);
 
 ALTER TABLE ONLY pawl.access_tokens
     ADD CONSTRAINT access_tokens_hash_key UNIQUE (hash);

@@ -114,8 +114,8 @@ const brokenKernels: readonly BrokenKernel[] = [
     scene: (t) => t.pawl.send(crate, "c", "noted"),
   },
   {
-    lacks: "tokens that rise",
-    changes: [["token = nextval('pawl.tokens')", "token = task.token"]],
+    lacks: "a token of its own for each claim",
+    changes: [["::bigint + few.place", "::bigint * 0 + task.token"]],
     caughtBy: "the database",
     scene: async (t) => {
       await t.tell(await t.claim(), { kind: "released" });

@@ -29,7 +29,7 @@ onPostgres("a worker that is told nothing, and killed", () => {
       /** When the task was claimed, by the database's clock, and until when it is leased. */
       async claims(): Promise<{ claimed_ms: number[]; leased_ms: number; now_ms: number }> {
         const [claims] = await db.rows<{ claimed_ms: number[]; leased_ms: number; now_ms: number }>(sql`
-          select array_agg(pawl.ms(claim.at) order by claim.token) as claimed_ms, pawl.ms(max(task.leased_until)) as leased_ms,
+          select array_agg(pawl.ms(claim.at) order by claim.position) as claimed_ms, pawl.ms(max(task.leased_until)) as leased_ms,
             pawl.ms(pawl.now()) as now_ms
           from pawl.attempts as claim join pawl.tasks as task on task.id = claim.instance_id
           where claim.instance_id = ${id}::uuid and claim.what = 'claimed'`);

@@ -166,7 +166,7 @@ eachStore((store) => {
       ((await t.pawl.inspect.counts(plain)).done ?? 0) + ((await t.pawl.inspect.counts(model)).done ?? 0);
     while ((await ended()) < 80) await new Promise(setImmediate);
     await worker.stop();
-    const claims = await t.db.rows<{ lane: string }>(sql`select lane from pawl.attempts order by token`);
+    const claims = await t.db.rows<{ lane: string }>(sql`select lane from pawl.attempts order by position`);
     const first = (lane: string) => claims.findIndex((claim) => claim.lane === lane);
     expect(first("model@1/asking")).toBeLessThan(20);
     expect(first("plain@1/pending")).toBeLessThan(20);
@@ -188,7 +188,7 @@ eachStore((store) => {
     const worker = t.pawl.work({ pollInterval: 20 });
     await t.pawl.wait(chain, { id });
     await worker.stop();
-    const claims = await t.db.rows<{ lane: string }>(sql`select lane from pawl.attempts order by token`);
+    const claims = await t.db.rows<{ lane: string }>(sql`select lane from pawl.attempts order by position`);
     expect(claims.map(({ lane }) => lane)).toEqual(["chain@1/one", "chain@1/three", "chain@1/four"]);
   });
 });

@@ -1,3 +1,4 @@
+import { newToken } from "../../base/ids.ts";
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
 import { type LetterFilter, matchesFilter } from "./dead-letter-filter.ts";
@@ -84,7 +85,7 @@ export async function leaseOperation(
       for update of each skip locked
     )
     update pawl.operations as operation
-    set token = nextval('pawl.tokens'), next_at = clock.now,
+    set token = ${newToken()}::bigint, next_at = clock.now,
       leased_until = clock.now + ${lease.leaseMs}::float8 * interval '1 millisecond'
     from free, clock where operation.id = free.id
     returning operation.id::text as id, operation.token::float8 as token, operation.decision, operation.restart,

@@ -197,36 +197,36 @@ function instancesElsewhere(ids: Slice): Statement {
 
 /**
  * A worker's move carries the newest claim of its task: one that exists, was not returned, is newer than that of any
- * earlier move, and after which the task was not claimed again. The last is checked by counting, since tokens are
- * ordered and times are not: a task starts over only when a move puts it into a lane.
+ * earlier move, and after which the task was not claimed again. The last is checked by counting: a task starts over
+ * only when a move puts it into a lane, and times are out of order after a clock was set back.
  */
 function holdersStale(ids: Slice): Statement {
   return sql`
     with ${kinds}, ${claimsOf(ids)}, ${asksOf(ids)},
     moves as (
-      select move.instance_id, move.version, move.source, move.task_id, move.token,
-        count(*) filter (where kind.places) over (partition by move.instance_id order by move.version desc) as placed,
-        max(move.token) over (
-          partition by move.instance_id order by move.version rows between unbounded preceding and 1 preceding
-        ) as earlier_token
+      select move.instance_id, move.version, move.source, move.token, claim.instance_id as claimed, claim.setbacks, claim.place,
+        claim.begun_later, count(*) filter (where kind.places) over (partition by move.instance_id order by move.version desc) as placed,
+        max(claim.place) over (
+          partition by move.instance_id, move.task_id order by move.version rows between unbounded preceding and 1 preceding
+        ) as earlier_place
       from pawl.journal as move
+      left join claims as claim
+        on claim.instance_id = move.instance_id and claim.task_id = move.task_id and claim.token = move.token
       left join kinds as kind on kind.lifecycle = move.lifecycle and kind.version = move.definition and kind.name = move.to_state
       where move.instance_id > ${ids.after}::uuid and move.instance_id <= ${ids.upTo}::uuid
     ),
     judged as (
       select move.instance_id, case
-        when claim.token is null
+        when move.claimed is null
           then format('Its move %s was made under token %s, which no claim has.', move.version, move.token)
-        when claim.setbacks is not null
-          then format('Its move %s was made under token %s, which had been returned (%s).', move.version, move.token, claim.setbacks)
-        when move.token <= move.earlier_token
-          then format('Its move %s was made under token %s, after a move under token %s.', move.version, move.token, move.earlier_token)
-        when claim.begun_later > move.placed + coalesce(asks.times, 0)
+        when move.setbacks is not null
+          then format('Its move %s was made under token %s, which had been returned (%s).', move.version, move.token, move.setbacks)
+        when move.place <= move.earlier_place
+          then format('Its move %s was made under token %s, after a move under the same claim or a later one.', move.version, move.token)
+        when move.begun_later > move.placed + coalesce(asks.times, 0)
           then format('Its move %s was made under token %s, after another worker had claimed its task.', move.version, move.token)
       end as message
       from moves as move
-      left join claims as claim
-        on claim.instance_id = move.instance_id and claim.task_id = move.task_id and claim.token = move.token
       left join asks on asks.instance_id = move.instance_id
       where move.source = 'worker'
     )
@@ -393,23 +393,30 @@ const kinds = part`
   )`;
 
 /**
- * Every claim of every task, in the order of tokens, with its outcome. `begins` marks the first of a task that was put
- * into its lane again; `begun` and `begun_later` count such claims up to it and after it.
+ * Every claim of every task, in their order, with its outcome. `begins` marks the first of a task that was put into its
+ * lane again; `begun` and `begun_later` count such claims up to it and after it. Claims are ordered by their visits; within a
+ * visit, the one that was granted with the move comes first, and the others are ordered by position.
  */
 function claimsOf(ids: Slice): Part {
   return part`
     granted as (
-      select attempt.instance_id, attempt.task_id, attempt.token, attempt.attempt
+      select attempt.instance_id, attempt.task_id, attempt.token, attempt.attempt, 1 as rank, attempt.position,
+        coalesce(attempt.visit, (
+          -- Claimed by an earlier version of Pawl.
+          select max(entry.version) from pawl.journal as entry
+          where entry.instance_id = attempt.instance_id and entry.at <= attempt.at
+        )) as visit
       from pawl.attempts as attempt
       where attempt.instance_id > ${ids.after}::uuid and attempt.instance_id <= ${ids.upTo}::uuid and attempt.what = 'claimed'
       union all
       -- Born leased: the move that put the task into its lane granted it as well.
-      select move.instance_id, move.instance_id, move.granted, 1
+      select move.instance_id, move.instance_id, move.granted, 1, 0, null, move.version
       from pawl.journal as move
       where move.instance_id > ${ids.after}::uuid and move.instance_id <= ${ids.upTo}::uuid and move.granted is not null
     ),
     ended as (
-      select one.*, setback.setbacks, lag(one.attempt) over task as earlier_attempt, lag(setback.setbacks) over task as earlier_setbacks
+      select one.*, setback.setbacks, lag(one.attempt) over task as earlier_attempt, lag(setback.setbacks) over task as earlier_setbacks,
+        row_number() over task as place
       from granted as one
       left join lateral (
         select string_agg(case
@@ -420,7 +427,9 @@ function claimsOf(ids: Slice): Part {
         where each.instance_id = one.instance_id and each.task_id = one.task_id and each.token = one.token
           and each.what not in ('claimed', 'refused', 'asked')
       ) as setback on true
-      window task as (partition by one.instance_id, one.task_id order by one.token)
+      window task as (
+        partition by one.instance_id, one.task_id order by one.visit, one.rank, one.position nulls first, one.token
+      )
     ),
     followed as (
       select *, case
@@ -431,9 +440,9 @@ function claimsOf(ids: Slice): Part {
     ),
     marked as (select *, attempt = 1 and next_attempt is distinct from 1 as begins from followed),
     claims as (
-      select *, count(*) filter (where begins) over (partition by instance_id, task_id order by token) as begun,
+      select *, count(*) filter (where begins) over (partition by instance_id, task_id order by place) as begun,
         count(*) filter (where begins) over (
-          partition by instance_id, task_id order by token desc rows between unbounded preceding and 1 preceding
+          partition by instance_id, task_id order by place desc rows between unbounded preceding and 1 preceding
         ) as begun_later
       from marked
     )`;

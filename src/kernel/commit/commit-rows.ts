@@ -22,7 +22,7 @@ export async function writeUpdates(
   if (kernel.faults !== undefined) await kernel.faults.at("commit.before");
   const written = await moveInstances(db, moved, { earlier: rows.earlier, related: rows, companion });
   if (kernel.faults !== undefined) await kernel.faults.at("commit.after");
-  if (written.some((one) => one.granted !== null)) hand(updates, written);
+  hand(updates, written);
   return noted(kernel, written, rows);
 }
 
@@ -46,13 +46,10 @@ export async function commitStarts(
   return times;
 }
 
-/** Gives updates the steps that were leased with them. */
+/** Notes when updates were written: then the steps that were leased with them are theirs. */
 function hand(updates: readonly InstanceUpdate[], written: readonly Written[]): void {
-  const tokens = new Map(written.map((one) => [one.id, one]));
-  for (const update of updates) {
-    const one = tokens.get(update.instance.id);
-    if (one?.granted != null) update.granted = { token: one.granted, atMs: one.now_ms };
-  }
+  const times = new Map(written.map((one) => [one.id, one.now_ms]));
+  for (const update of updates) update.grantedAtMs = times.get(update.instance.id);
 }
 
 function noted(kernel: Kernel, written: readonly Written[], rows: Rows): Map<string, number> {

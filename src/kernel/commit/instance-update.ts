@@ -1,3 +1,4 @@
+import { newToken } from "../../base/ids.ts";
 import { storableText } from "../../base/json.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { Decision } from "../../definition/decide/move.ts";
@@ -125,13 +126,13 @@ export class InstanceUpdate {
     return this.#failureRows;
   }
 
-  /** The step that was granted with it, once it is written. */
-  granted: { readonly token: number; readonly atMs: number } | undefined;
+  /** When it was written, with the step that it may have been granted. */
+  grantedAtMs: number | undefined;
 
   /** The task that a granted step is, as a claim would have given it. */
   get grantedTask(): ClaimedTask | undefined {
-    if (this.granted === undefined || this.#draft.step === null) return undefined;
-    const { token, atMs } = this.granted;
+    const [token, atMs] = [this.#draft.step?.grant?.token, this.grantedAtMs];
+    if (this.#draft.step === null || token === undefined || atMs === undefined) return undefined;
     const { instance, row } = this;
     const [hasChildren, alarms] = [this.#draft.hasChildren, row.alarms + (this.#draft.alarmed ? 1 : 0)];
     const inbox = row.inbox - this.#settledCallbacks;
@@ -177,14 +178,16 @@ export class InstanceUpdate {
       ];
       this.#draft.deadlineAfterMs = deadlineAfterMs(decision) ?? this.#draft.deadlineAfterMs;
     }
-    if (decision.step !== null)
+    if (decision.step !== null) {
+      const holder = grant(decision.step);
       this.#draft.step = {
         lane: decision.step.lane,
         priority: decision.step.priority,
         afterMs: null,
         atMs: null,
-        grant: grant(decision.step),
+        grant: holder === null ? null : { ...holder, token: newToken() },
       };
+    }
     this.#draft.dataText = dataText;
     if (origin.lease !== null) {
       this.#draft.token = origin.lease.token;
@@ -425,7 +428,8 @@ export class InstanceUpdate {
   /** The lanes in which this update puts work. A step that was granted waits for no worker. */
   get lanes(): readonly string[] {
     const lanes = this.#rows?.effects.map((effect) => effect.lane) ?? none;
-    return this.#draft.step === null || this.granted !== undefined ? lanes : [...lanes, this.#draft.step.lane];
+    const isGranted = this.grantedAtMs !== undefined && this.#draft.step?.grant != null;
+    return this.#draft.step === null || isGranted ? lanes : [...lanes, this.#draft.step.lane];
   }
 
   /** The instance after a decision that was written at `atMs`: a new deadline is counted from there. */

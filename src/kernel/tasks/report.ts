@@ -90,18 +90,15 @@ export async function reportEach(kernel: Kernel, reports: readonly Report[]): Pr
  * attempts end at the same time: the one without a lease must not count as written with the other.
  */
 async function reportInTwo(kernel: Kernel, reports: readonly Report[]): Promise<(ReportResult | FailedReport)[]> {
-  const newest = new Map<string, Report>();
-  for (const one of reports) {
-    const { taskId, token } = one.task.lease;
-    if (token > (newest.get(taskId)?.task.lease.token ?? 0)) newest.set(taskId, one);
-  }
-  const isNewest = (one: Report) => newest.get(one.task.lease.taskId) === one;
-  const written = await reportEach(kernel, reports.filter(isNewest));
-  const older = await reportEach(
+  const first = new Map<string, Report>();
+  for (const one of reports) if (!first.has(one.task.lease.taskId)) first.set(one.task.lease.taskId, one);
+  const isFirst = (one: Report) => first.get(one.task.lease.taskId) === one;
+  const written = await reportEach(kernel, reports.filter(isFirst));
+  const rest = await reportEach(
     kernel,
-    reports.filter((one) => !isNewest(one)),
+    reports.filter((one) => !isFirst(one)),
   );
-  return reports.map((one) => (isNewest(one) ? written.shift()! : older.shift()!));
+  return reports.map((one) => (isFirst(one) ? written.shift()! : rest.shift()!));
 }
 
 /** One part of a batch. Its error concerns its own reports, and no others. */

@@ -24,4 +24,4 @@ export interface StepOutput {
 }
 
 /** Whether the worker that makes a move gets the next step with it. */
-export type GrantDecider = (step: { readonly lane: string; readonly priority: number }) => Grant | null;
+export type GrantDecider = (step: { readonly lane: string; readonly priority: number }) => Omit<Grant, "token"> | null;

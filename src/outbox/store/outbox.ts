@@ -1,3 +1,4 @@
+import { newToken } from "../../base/ids.ts";
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** The right to send the messages of some shards, until a time. */
@@ -36,12 +37,11 @@ export async function leaseShards(
       order by head.position
       limit ${lease.atMost}::int
       for no key update of shard skip locked
-    ),
-    ticket as materialized (select nextval('pawl.tokens') as token where exists (select from free))
+    )
     update pawl.shards as shard
-    set relay = ${lease.relay}::text, token = ticket.token,
+    set relay = ${lease.relay}::text, token = ${newToken()}::bigint,
       leased_until = clock.now + ${lease.leaseMs}::float8 * interval '1 millisecond'
-    from free, ticket, clock
+    from free, clock
     where shard.shard = free.shard
     returning shard.shard, shard.token::float8 as token`);
   return leaseOf(rows);
@@ -60,12 +60,11 @@ export async function leaseTheseShards(
         and (shard.leased_until is null or shard.leased_until <= clock.now or shard.leased_until > clock.now + interval '1 hour')
       order by shard.shard
       for no key update of shard skip locked
-    ),
-    ticket as materialized (select nextval('pawl.tokens') as token where exists (select from free))
+    )
     update pawl.shards as shard
-    set relay = ${lease.relay}::text, token = ticket.token,
+    set relay = ${lease.relay}::text, token = ${newToken()}::bigint,
       leased_until = clock.now + ${lease.leaseMs}::float8 * interval '1 millisecond'
-    from free, ticket, clock
+    from free, clock
     where shard.shard = free.shard
     returning shard.shard, shard.token::float8 as token`);
   return leaseOf(rows);

@@ -105,6 +105,7 @@ const decisions = batch<MovedInstance>("decided", {
   step_at_ms: ["float8", (row) => row.step?.atMs],
   worker: ["text", (row) => row.step?.grant?.worker],
   lease_ms: ["float8", (row) => row.step?.grant?.leaseMs],
+  granted: ["bigint", (row) => row.step?.grant?.token],
 });
 
 /**
@@ -284,7 +285,7 @@ const moved = part`
         case when free.reported then free.token end as token,
         free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
         coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
-        case when free.worker is not null then nextval('pawl.tokens') end as granted, clock.now
+        free.granted, clock.now
     ),`;
 
 /** The same task row is reused. A recent lease stays unchanged: then no index has to be updated. */
@@ -293,7 +294,7 @@ const taskMovedOn = part`
       update pawl.tasks as task
       set lane = written.lane, priority = written.priority,
         queue = case when written.worker is null then written.lane end, due_at = written.due_at, gate = null,
-        worker = written.worker, token = coalesce(written.granted, nextval('pawl.tokens')),
+        worker = written.worker, token = coalesce(written.granted, 0),
         leased_until = case
           when task.leased_until between written.now + (written.leased_until - written.now) * 2 / 3 and written.leased_until
           then task.leased_until else written.leased_until end,
@@ -353,11 +354,10 @@ const counted = part`counted as (
       having sum(change.delta) <> 0
     )`;
 
-/** One row: which were written, unless all were, and the tokens of steps that were leased with the move. */
+/** One row: which were written, unless all were. */
 function answerOf(many: number): Part {
   return part`
     select count(*)::int as many, pawl.ms(min(written.now)) as now_ms,
-      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids,
-      case when count(written.granted) > 0 then array_agg(written.granted order by written.id) end::text as granted
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids
     from written`;
 }

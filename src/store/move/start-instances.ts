@@ -31,6 +31,7 @@ export interface NextStep {
 export interface Grant {
   readonly worker: string;
   readonly leaseMs: number;
+  readonly token: number;
 }
 
 /** A new instance. */
@@ -63,33 +64,19 @@ export interface Answer {
   readonly now_ms: number;
   /** An array of those written, in their order; null when all were. */
   readonly ids: string | null;
-  /** An array of the tokens of theirs, in the same order; null when there are none. */
-  readonly granted: string | null;
 }
 
-/** Which of these rows, ordered by id where tokens are requested, were written. */
+/** Which of these rows were written. */
 export function writtenOf(rows: readonly { readonly id: string }[], answer: Answer): Written[] {
   if (answer.many === 0) return [];
-  const ids = answer.ids === null ? undefined : elements(answer.ids);
-  const tokens = answer.granted === null ? undefined : elements(answer.granted);
-  return Array.from({ length: answer.many }, (_, index) => {
-    const token = tokens?.[index] ?? "NULL";
-    const id = ids === undefined ? rows[index]!.id : ids[index]!;
-    return { id, now_ms: answer.now_ms, granted: token === "NULL" ? null : Number(token) };
-  });
-}
-
-/** The elements of an array of plain words. */
-function elements(array: string): string[] {
-  return array.slice(1, -1).split(",");
+  const ids = answer.ids === null ? rows.map((row) => row.id) : answer.ids.slice(1, -1).split(",");
+  return ids.map((id) => ({ id, now_ms: answer.now_ms }));
 }
 
 /** An instance that was written, and when. */
 export interface Written {
   readonly id: string;
   readonly now_ms: number;
-  /** The token of a step that was leased at its birth. */
-  readonly granted: number | null;
 }
 
 const beginnings = batch<NewInstance>("fresh", {
@@ -249,7 +236,6 @@ const countedStarts = part`
 function answerOf(many: number): Part {
   return part`
     select count(*)::int as many, pawl.ms(min(clock.now)) as now_ms,
-      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids,
-      null::text as granted
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids
     from written, clock`;
 }

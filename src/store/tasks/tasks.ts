@@ -1,3 +1,4 @@
+import { newToken } from "../../base/ids.ts";
 import { type InstanceRow, instanceColumns } from "../move/instances.ts";
 import { type Executor, type Part, part, sql, textArray } from "../port/db.ts";
 import { type DeadLetterRow, insertTaskLetters } from "../recovery/dead-letters.ts";
@@ -126,7 +127,8 @@ export function leaseFew({ worker, leaseMs, begins = allBegin }: Holder, gate: P
   return part`
     claimed as (
       update pawl.tasks as task
-      set queue = null, gate = ${gate}, worker = ${worker}::text, attempt = task.attempt + 1, token = nextval('pawl.tokens'),
+      set queue = null, gate = ${gate}, worker = ${worker}::text, attempt = task.attempt + 1,
+        token = ${newToken()}::bigint + few.place,
         begun = few.place <= ${begins}::int or task.spared >= ${mostSpared}::int,
         leased_until = clock.now + ${leaseMs}::float8 * interval '1 millisecond', since = clock.now
       from few, clock
@@ -134,8 +136,9 @@ export function leaseFew({ worker, leaseMs, begins = allBegin }: Holder, gate: P
       returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work, task.begun
     ),
     noted as (
-      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker)
-      select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${worker}::text
+      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, visit)
+      select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${worker}::text,
+        claimed.visit
       from claimed, clock
     )`;
 }
@@ -155,7 +158,7 @@ export const claimedFew = part`
     ) as entry on true
     order by claimed.priority, claimed.id`;
 
-/** The right to a task: held by the newest token. */
+/** The right to a task: held by the worker whose token is in the task's row. */
 export interface Lease {
   readonly taskId: string;
   readonly token: number;
@@ -305,7 +308,7 @@ export function returnTasks(
     put_back as (
       update pawl.tasks as task
       set worker = null, leased_until = null, gate = null, queue = task.lane, since = clock.now,
-        token = nextval('pawl.tokens'),
+        token = 0,
         attempt = task.attempt - case when held.refund then 1 else 0 end,
         spared = task.spared + case when held.what = 'lapsed' and not task.begun then 1 else 0 end,
         due_at = clock.now + held.retry_ms * interval '1 millisecond'

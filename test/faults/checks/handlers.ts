@@ -39,8 +39,8 @@ export class Handlers implements Witness {
     for (const one of await readClaims(db)) claims.set(one.key, [...(claims.get(one.key) ?? []), one]);
     const others = await readMovedByOthers(db);
     for (const [key, attempts] of this.#begun) {
-      const own = claims.get(key) ?? [];
       if (others.has(key.split(":")[0]!)) continue;
+      const own = claims.get(key) ?? [];
       for (const attempt of new Set(attempts)) {
         const times = attempts.filter((one) => one === attempt).length;
         const claimed = own.filter((one) => one.attempt === attempt).length;
@@ -58,30 +58,25 @@ export class Handlers implements Witness {
   }
 }
 
-/** A claim belongs to the visit that was begun last before it: tokens are in order, and times are not. */
+/** The claims of steps, by the visits that they belong to. */
 async function readClaims(db: Db): Promise<ClaimOfStep[]> {
   const rows = await db.rows<{ key: string; attempt: number; cut_off: boolean }>(sql`
     with claims as (
-      select instance_id, token, attempt from pawl.attempts where what = 'claimed' and task_id = instance_id
+      select instance_id, token, attempt, visit from pawl.attempts where what = 'claimed' and task_id = instance_id
       union all
-      select instance_id, granted, 1 from pawl.journal where granted is not null
+      select instance_id, granted, 1, version from pawl.journal where granted is not null
     )
-    select concat_ws(':', claim.instance_id, visit.to_state, visit.version) as key, claim.attempt, exists (
+    select concat_ws(':', claim.instance_id, entry.to_state, entry.version) as key, claim.attempt, exists (
       select from pawl.attempts as record
       where record.instance_id = claim.instance_id and record.task_id = claim.instance_id and record.token = claim.token
         and record.what in ('failed', 'lapsed', 'released', 'deferred')
     ) as cut_off
     from claims as claim
-    cross join lateral (
-      select move.to_state, move.version from pawl.journal as move
-      where move.instance_id = claim.instance_id and move.to_state is distinct from move.from_state
-        and coalesce(move.token, 0) < claim.token
-      order by move.version desc limit 1
-    ) as visit`);
+    join pawl.journal as entry on entry.instance_id = claim.instance_id and entry.version = claim.visit`);
   return rows.map(({ key, attempt, cut_off: isCutOff }) => ({ key, attempt, isCutOff }));
 }
 
-/** Where others move an instance on, too, tokens do not tell which visit a claim was of. */
+/** Where others move an instance on, too, they cut attempts off without a record, and may lead it back to the same visit. */
 async function readMovedByOthers(db: Db): Promise<Set<string>> {
   const rows = await db.rows<{ id: string }>(sql`
     select distinct instance_id::text as id from pawl.journal where source <> 'worker' and version > 1`);

@@ -19,16 +19,16 @@ const closures = "src/kernel/lanes/closed-lanes.ts";
 
 export const brokenEngines: readonly BrokenEngine[] = [
   {
-    defect: "a claim does not raise the token",
+    defect: "a claim does not change the token",
     patches: [
       {
         file: tasks,
-        from: "attempt = task.attempt + 1, token = nextval('pawl.tokens'),",
-        to: "attempt = task.attempt + 1,",
+        from: "::bigint + few.place,",
+        to: "::bigint * 0 + task.token,",
       },
       {
         file: tasks,
-        from: "token = nextval('pawl.tokens'),\n        attempt = task.attempt -",
+        from: "token = 0,\n        attempt = task.attempt -",
         to: "attempt = task.attempt -",
       },
     ],
