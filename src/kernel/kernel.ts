@@ -14,6 +14,7 @@ import { type Clock, databaseClock } from "./clock.ts";
 import { Events } from "./events.ts";
 import type { QuestionProviders } from "./family/question-provider.ts";
 import type { Faults } from "./faults.ts";
+import { standardOutcomeTimeoutMs } from "./retry-unknown-outcome.ts";
 import { Notifier } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
 import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
@@ -39,6 +40,8 @@ export interface Kernel {
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
   readonly breakers: BreakerStates;
+  /** How long an unknown outcome of a call is retried. */
+  readonly outcomeTimeoutMs: number;
   /** Decides when leases count as those of dead workers. */
   readonly expiry: LeaseExpiry;
   /** Identifies this process in what it writes. */
@@ -76,6 +79,7 @@ export function makeKernel(given: {
   newId?: (() => string) | undefined;
   faults?: Faults | undefined;
   hookLimitMs?: number | undefined;
+  outcomeTimeoutMs?: number;
   telemetry: Telemetry;
   notify?: boolean;
   stuckAfter?: StuckAfter;
@@ -93,6 +97,7 @@ export function makeKernel(given: {
     notifier: isShared ? new Notifier(given.db, signals, given.telemetry.log) : undefined,
     faults: given.faults,
     hookLimitMs: given.hookLimitMs ?? standardHookLimitMs,
+    outcomeTimeoutMs: given.outcomeTimeoutMs ?? standardOutcomeTimeoutMs,
     inside: new AsyncLocalStorage(),
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),

@@ -1,16 +1,16 @@
 import { isPawlError, messageOf, PawlError } from "../base/errors.ts";
-import type { Db, Executor } from "../store/port/db.ts";
+import type { Db } from "../store/port/db.ts";
 import { isReadOnly } from "../store/port/failures.ts";
 import { pause } from "./pause.ts";
 
-/** How long an unknown outcome is retried. */
-export const patienceMs = 10_000;
+/** How long an unknown outcome of a call is retried by default. Reports and relays retry until the database answers. */
+export const standardOutcomeTimeoutMs = 10_000;
 /** The longest pause between two tries: a try after the timeout is not waited for. */
 export const longestPauseMs = 1_000;
 
 /**
  * Runs a round, and repeats it with growing pauses while its reply is lost or the database is busy or read-only, until
- * a timeout. The round must search for its own traces first: a lost reply says nothing about what was written. Once a
+ * the timeout. The round must search for its own traces first: a lost reply says nothing about what was written. Once a
  * reply was lost, here or earlier (`unsure`), only an answer after such a search counts; otherwise the outcome is
  * unknown.
  *
@@ -18,7 +18,7 @@ export const longestPauseMs = 1_000;
  * for a synchronous standby stays and can be read. It is confirmed before it counts, or a failover could still undo it.
  */
 export async function retryUntilKnown<T>(
-  db: Executor & Pick<Db, "confirm">,
+  { db, outcomeTimeoutMs }: { readonly db: Pick<Db, "confirm">; readonly outcomeTimeoutMs: number },
   round: () => Promise<T>,
   unsure = false,
 ): Promise<T> {
@@ -27,12 +27,12 @@ export async function retryUntilKnown<T>(
   for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     try {
       const result = await round();
-      if (isUnsure) await confirm(db, (endAt ?? performance.now() + patienceMs) - performance.now());
+      if (isUnsure) await confirm(db, (endAt ?? performance.now() + outcomeTimeoutMs) - performance.now());
       return result;
     } catch (error) {
       isUnsure ||= isPawlError(error, "outcome_unknown");
       // From the first lost reply on: however long that call took, there is time to search for its traces.
-      endAt ??= performance.now() + patienceMs;
+      endAt ??= performance.now() + outcomeTimeoutMs;
       const again = isPawlError(error, "busy") || isReadOnly(error) || (isUnsure && isTransient(error));
       if (!again || performance.now() + pauseMs >= endAt)
         throw isUnsure && !isFinal(error) ? stillUnknown(error) : error;
@@ -41,7 +41,8 @@ export async function retryUntilKnown<T>(
   }
 }
 
-async function confirm(db: Pick<Db, "confirm">, withinMs: number): Promise<void> {
+/** Waits until a synchronous standby has what is committed, where there is one. */
+export async function confirm(db: Pick<Db, "confirm">, withinMs: number): Promise<void> {
   if (db.confirm === undefined) return;
   let timer: NodeJS.Timeout | undefined;
   const isLate = new Promise<never>((_, reject) => {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { longestPauseMs, patienceMs } from "../../src/kernel/retry-unknown-outcome.ts";
+import { longestPauseMs, standardOutcomeTimeoutMs } from "../../src/kernel/retry-unknown-outcome.ts";
 import { sql } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
@@ -54,7 +54,7 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
     expect(await check(t.db, ledger), repeat).toEqual([]);
     // Only they cannot be asked about: an owner's own commit, a part of many starts, and what is nobody's call. All
     // others are asked about until patience ends, which a busy machine or a long recovery of the server may outlast.
-    const unclear = ledger.unknownWithin(patienceMs - longestPauseMs);
+    const unclear = ledger.unknownWithin(standardOutcomeTimeoutMs - longestPauseMs);
     expect(
       unclear.filter((mark) => !/ (?:transaction|startMany|maintain)$/.test(mark)),
       repeat,

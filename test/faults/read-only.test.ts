@@ -72,7 +72,8 @@ onOwnPostgres("a server that becomes read-only, as the old primary of a failover
   }, 60_000);
 
   test("a call that meets it for longer says that the database takes no writes; nothing is opened on it", async () => {
-    await using pawl = await createPawl({ database: server.url, lifecycles: [parcel], logger: false });
+    const options = { database: server.url, lifecycles: [parcel], logger: false, outcomeTimeout: "2s" } as const;
+    await using pawl = await createPawl(options);
     await setReadOnly(true);
     const told = { code: "database_unreachable", message: expect.stringContaining("takes no writes") };
     await expect(pawl.start(parcel, { key: "c" })).rejects.toMatchObject(told);

@@ -6,13 +6,19 @@ import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
 import { gateOf } from "../support/gate.ts";
 import { type BehindProxy, openBehindProxy } from "./harm/behind-proxy.ts";
 
+interface Running {
+  once(name: string, work: () => string): Promise<string>;
+  children(): Promise<readonly unknown[]>;
+  call(dependency: string, work: () => Promise<string>): Promise<string>;
+}
+
 /** What the step does, set by each test. */
-let work: () => Promise<void> | void = () => {};
+let work: (step: Running) => Promise<void> | void = () => {};
 
 const errandOfOne = lifecycle("errand_of_one", {
   initial: "working",
   states: {
-    working: { run: () => work(), retry: { maxAttempts: 1, backoff: () => 0 }, on: { worked: "packing" } },
+    working: { run: (step) => work(step), retry: { maxAttempts: 1, backoff: () => 0 }, on: { worked: "packing" } },
     packing: { run: () => {}, retry: { maxAttempts: 1, backoff: () => 0 }, on: { packed: "done" } },
     done: { final: "success" },
   },
@@ -62,6 +68,33 @@ describe("the database goes away for a while", () => {
     while (worker.slots.ReportingSuccess === 0) await new Promise(setImmediate);
     t.proxy.refuse = 0;
     await ended(t, id);
+    expect(await returned(t)).toEqual([]);
+    await worker.stop();
+  }, 60_000);
+
+  test("what a step keeps and asks for while the database is away waits for it, and its only attempt is not lost", async () => {
+    await using t = await open();
+    const away = () => {
+      t.proxy.cutAll();
+      t.proxy.refuse = 3;
+    };
+    let calls = 0;
+    const answers: unknown[] = [];
+    work = async (step) => {
+      away();
+      answers.push(await step.children());
+      away();
+      answers.push(await step.once("kept", () => `result ${++calls}`));
+      t.proxy.loseReplies(/insert into pawl\.memos/, 1);
+      answers.push(await step.once("lost", () => `result ${++calls}`));
+      away();
+      answers.push(await step.call("carrier", async () => "called"));
+    };
+    const worker = t.pawl.work({ concurrency: 1, onFailure: () => {} });
+    const { id } = await t.pawl.start(errandOfOne, {});
+    await ended(t, id);
+    expect(answers).toEqual([[], "result 1", "result 2", "called"]);
+    expect(t.proxy.cuts.replies).toBe(1);
     expect(await returned(t)).toEqual([]);
     await worker.stop();
   }, 60_000);

@@ -93,6 +93,11 @@ export interface PawlConfig {
   /** Thresholds after which waiting work is reported as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
+   * How long a call goes on when its reply was lost, or when the database takes no writes, as for `createPawl`.
+   * @default "10s"
+   */
+  readonly outcomeTimeout?: Duration | undefined;
+  /**
    * The HTTP server of the console, the API and callbacks, or `false`. `pawl start` serves on 127.0.0.1:7295 by
    * default; `pawl work` serves only if this is set.
    */

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AlertTarget, sinksOf } from "../../alerts/sink.ts";
+import { type Duration, durationMs } from "../../base/duration.ts";
 import { broken, PawlError } from "../../base/errors.ts";
 import { guardListener } from "../../base/guard.ts";
 import { checkedOptions } from "../../base/options.ts";
@@ -22,6 +23,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Faults } from "../../kernel/faults.ts";
 import { type Kernel, makeKernel } from "../../kernel/kernel.ts";
 import { registerLifecycles } from "../../kernel/register.ts";
+import { standardOutcomeTimeoutMs } from "../../kernel/retry-unknown-outcome.ts";
 import { type StuckAfterOptions, stuckAfterOf } from "../../kernel/stuck-after.ts";
 import { Verbs } from "../../kernel/verbs.ts";
 import { type RelayOptions, relaySettings } from "../../outbox/settings.ts";
@@ -73,6 +75,14 @@ export interface PawlOptions {
   readonly deadLetters?: DeadLetterOptions | undefined;
   /** Thresholds after which `explain`, `inspect.stuck` and alerts report waiting work as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
+  /**
+   * How long a call goes on when its reply was lost, or when the database takes no writes: it asks what became of it, and
+   * repeats what was not written. Afterwards it fails with `outcome_unknown`, or with `database_unreachable` if nothing was
+   * written. Set it longer than a failover takes so that calls outlast one. Workers and relays repeat what they write for as
+   * long as an outage lasts.
+   * @default "10s"
+   */
+  readonly outcomeTimeout?: Duration | undefined;
   /**
    * Wake workers and waiters of other processes with LISTEN and NOTIFY. Without it, work is found by polling, at the
    * latest after the worker's `pollInterval`. Defaults to true.
@@ -143,6 +153,7 @@ export async function openOn(
     | "alerts"
     | "deadLetters"
     | "stuckAfter"
+    | "outcomeTimeout"
     | "notify"
   >,
   seams: OpenSeams = {},
@@ -164,7 +175,8 @@ export async function openOn(
     const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
     const rooms = { companions: peopleCompanions, questionProviders, chores };
     const stuckAfter = stuckAfterOf(options.stuckAfter);
-    const given = { db, lifecycles, schedules, breakers, notify, stuckAfter };
+    const outcomeTimeoutMs = durationMs(options.outcomeTimeout ?? standardOutcomeTimeoutMs, "outcomeTimeout");
+    const given = { db, lifecycles, schedules, breakers, notify, stuckAfter, outcomeTimeoutMs };
     const kernel = makeKernel({ ...given, ...rooms, ...rest, telemetry });
     await registerLifecycles(kernel, declared);
     const forget = telemetry.observe(() => readAll(kernel));
@@ -261,6 +273,7 @@ const optionNames = [
   "alerts",
   "deadLetters",
   "stuckAfter",
+  "outcomeTimeout",
   "notify",
   "onWarning",
   "logger",
@@ -294,6 +307,7 @@ function checkOptions(options: PawlOptions): void {
   sinksOf(given.alerts);
   letterSettings(given.deadLetters);
   stuckAfterOf(given.stuckAfter);
+  if (given.outcomeTimeout !== undefined) durationMs(given.outcomeTimeout, "outcomeTimeout");
   if (given.outbox !== undefined) relaySettings(given.outbox);
   breakerPolicies(given.breakers);
   const { database, folder, connections } = given;

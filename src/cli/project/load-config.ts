@@ -24,6 +24,7 @@ const keys = [
   "marketplaces",
   "breakers",
   "stuckAfter",
+  "outcomeTimeout",
   "outbox",
   "alerts",
   "deadLetters",

@@ -75,6 +75,7 @@ function open(settings: Settings, { onWarning }: ReachOptions): Promise<Pawl> {
     marketplaces: config?.marketplaces,
     breakers: config?.breakers,
     stuckAfter: config?.stuckAfter,
+    outcomeTimeout: config?.outcomeTimeout,
     deadLetters: config?.deadLetters,
     migrate,
     onWarning,

@@ -6,6 +6,7 @@ import { type BreakerRow, markProbe, settleProbe } from "../../store/tasks/break
 import { logFailure } from "../../telemetry/log.ts";
 import type { Kernel } from "../kernel.ts";
 import { closedLanesTopic } from "../lanes/closed-lanes.ts";
+import { retryThroughOutage } from "../retry-through-outage.ts";
 import type { PendingReport } from "../tasks/pending-report.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import type { Outcome } from "../types/outcome.ts";
@@ -31,14 +32,14 @@ const longestMs = 1e12;
 export async function call(
   kernel: Kernel,
   task: ClaimedTask,
-  { signal }: { readonly signal: AbortSignal },
+  signal: AbortSignal,
   dependency: unknown,
   work: unknown,
 ): Promise<unknown> {
   const name = checkedBreaker(dependency);
   if (typeof work !== "function")
     throw new PawlError("option_invalid", '`step.call` takes a function: step.call("llm", (signal) => …).');
-  const pass = await enter(kernel, task, name);
+  const pass = await retryThroughOutage(kernel, signal, () => enter(kernel, task, name));
   try {
     const result: unknown = await work(signal);
     await leave(kernel, task, pass, "good", null);

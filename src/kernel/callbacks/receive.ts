@@ -120,7 +120,7 @@ export async function receiveAll(kernel: Kernel, arrivals: readonly PlannedCallb
   await find(kernel, kernel.db, coming);
   const open = coming.filter((one) => one.result === undefined);
   if (open.length > 0) {
-    const rows = await commitCallbacks(kernel.db, open.map(rowOf));
+    const rows = await commitCallbacks(kernel, open.map(rowOf));
     if (kernel.faults !== undefined) await kernel.faults.at("receive.stored");
     await matchAll(kernel, rows);
     await answer(kernel.db, open);
@@ -174,7 +174,7 @@ const optimisticRounds = 3;
 /** Applies the callbacks that are waiting for these instances. */
 async function matchAll(kernel: Kernel, given: readonly InstanceRow[]): Promise<void> {
   let rows: readonly InstanceRow[] | undefined = given;
-  await retryUntilKnown(kernel.db, async () => {
+  await retryUntilKnown(kernel, async () => {
     let open =
       rows ??
       (await readInstances(
@@ -275,7 +275,7 @@ export async function retryCallbacks(
   kernel: Kernel,
   callbacks: readonly { readonly id: string; readonly attempts: number }[],
 ): Promise<void> {
-  await matchAll(kernel, await commitReopened(kernel.db, callbacks));
+  await matchAll(kernel, await commitReopened(kernel, callbacks));
 }
 
 /**

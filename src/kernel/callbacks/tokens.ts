@@ -5,6 +5,7 @@ import { checkedText } from "../../base/text.ts";
 import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
 import { readAnswers } from "../../store/callbacks/callbacks.ts";
 import type { Kernel } from "../kernel.ts";
+import { retryThroughOutage } from "../retry-through-outage.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import { checkCallbackEvent } from "./receive.ts";
 
@@ -17,7 +18,13 @@ const longestMs = 366 * 86_400_000;
  * Creates a token with which an external system can answer for one event of this instance. The database stores its hash
  * before the token is returned.
  */
-export async function makeToken(kernel: Kernel, task: ClaimedTask, event: unknown, options: unknown): Promise<string> {
+export async function makeToken(
+  kernel: Kernel,
+  task: ClaimedTask,
+  signal: AbortSignal,
+  event: unknown,
+  options: unknown,
+): Promise<string> {
   const name = checkedText(event, "The event of a callback token");
   checkCallbackEvent(task.lifecycle, name);
   const { expiresIn = standardExpiry } = (options ?? {}) as { expiresIn?: Duration };
@@ -25,7 +32,7 @@ export async function makeToken(kernel: Kernel, task: ClaimedTask, event: unknow
   if (expiresAfterMs > longestMs) throw new PawlError("option_invalid", "A callback token is good for a year at most.");
   const [id, secret] = [kernel.newId(), randomBytes(secretBytes)];
   const token = { id, hash: hashOf(secret), instanceId: task.row.id, event: name, expiresAfterMs };
-  if (!(await insertToken(kernel.db, task.lease, token))) {
+  if (!(await retryThroughOutage(kernel, signal, () => insertToken(kernel.db, task.lease, token)))) {
     const { taskId } = task.lease;
     throw new PawlError("lease_lost", `The lease of task ${taskId} was lost; it can hand out no token.`, { taskId });
   }

@@ -1,6 +1,7 @@
 import { insertCallbacks, type NewCallback, reopenCallbacks } from "../../store/callbacks/callbacks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { Executor } from "../../store/port/db.ts";
+import type { Kernel } from "../kernel.ts";
 import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 
 /**
@@ -8,12 +9,12 @@ import { retryUntilKnown } from "../retry-unknown-outcome.ts";
  * is waited for alone. Returns the instances that were found. After a lost reply the caller simply repeats it, since
  * each callback is stored once.
  */
-export async function commitCallbacks(db: Executor, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
-  const stored = await retryUntilKnown(db, () => insertCallbacks(db, callbacks, false));
+export async function commitCallbacks(kernel: Kernel, callbacks: readonly NewCallback[]): Promise<InstanceRow[]> {
+  const stored = await retryUntilKnown(kernel, () => insertCallbacks(kernel.db, callbacks, false));
   const rows = new Map(stored.map((row) => [row.id, row]));
   for (const one of callbacks) {
     if (rows.has(one.instanceId)) continue;
-    const [row] = await retryUntilKnown(db, () => insertCallbacks(db, [one], true));
+    const [row] = await retryUntilKnown(kernel, () => insertCallbacks(kernel.db, [one], true));
     if (row !== undefined) rows.set(row.id, row);
   }
   return [...rows.values()];
@@ -26,8 +27,8 @@ export async function commitCallback(tx: Executor, callback: NewCallback): Promi
 
 /** Returns refused callbacks to the inboxes of their instances, without a move. */
 export function commitReopened(
-  db: Executor,
+  kernel: Kernel,
   callbacks: readonly { readonly id: string; readonly attempts: number }[],
 ): Promise<InstanceRow[]> {
-  return retryUntilKnown(db, () => reopenCallbacks(db, callbacks));
+  return retryUntilKnown(kernel, () => reopenCallbacks(kernel.db, callbacks));
 }

@@ -469,7 +469,7 @@ async function retryingUnknown(
 ): Promise<void> {
   try {
     await retryUntilKnown(
-      kernel.db,
+      kernel,
       round,
       pending.some((one) => one.unsureSince !== undefined && one.outcome === undefined),
     );

@@ -73,7 +73,7 @@ async function write(
   if (db !== kernel.db) return round();
   try {
     // The same statement again after a lost reply: rows that it wrote the first time are found by id.
-    await retryUntilKnown(kernel.db, round);
+    await retryUntilKnown(kernel, round);
   } catch (thrown) {
     const error = asPawlError(thrown);
     if (error.fault === "environment") throw error;

@@ -109,7 +109,7 @@ async function writeWhileLeased(
   const open = () => batch.filter((pending) => pending.result === undefined);
   let unsure = batch.some((pending) => pending.mayBeWritten);
   await retryUntilKnown(
-    kernel.db,
+    kernel,
     async () => {
       const written = await write(open()).catch((error: unknown) => {
         unsure ||= isPawlError(error, "outcome_unknown");

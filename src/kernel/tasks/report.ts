@@ -190,7 +190,7 @@ async function move(kernel: Kernel, batch: readonly PendingReport[]): Promise<vo
     const together = open().filter((pending) => !pending.needsTransaction);
     if (together.length === 0) break;
     const unsure = together.some((pending) => pending.mayBeWritten);
-    await retryUntilKnown(kernel.db, () => moveTogether(kernel, together, round > 0), unsure);
+    await retryUntilKnown(kernel, () => moveTogether(kernel, together, round > 0), unsure);
   }
   for (const pending of open()) await moveAlone(kernel, pending);
 }
@@ -199,7 +199,7 @@ async function move(kernel: Kernel, batch: readonly PendingReport[]): Promise<vo
 async function moveAlone(kernel: Kernel, pending: PendingReport): Promise<void> {
   for (let failures = 0; pending.result === undefined && pending.move !== undefined; failures++) {
     try {
-      await retryUntilKnown(kernel.db, () => moveInTransaction(kernel, pending), pending.mayBeWritten);
+      await retryUntilKnown(kernel, () => moveInTransaction(kernel, pending), pending.mayBeWritten);
       return;
     } catch (error) {
       if (asPawlError(error).fault === "environment") throw error;

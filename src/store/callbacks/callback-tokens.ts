@@ -10,7 +10,7 @@ export interface NewToken {
   readonly expiresAfterMs: number;
 }
 
-/** Keeps a token's hash, for the holder of the lease only; false when the lease was lost. */
+/** Keeps a token's hash, for the holder of the lease only, also when it is told twice; false when the lease was lost. */
 export async function insertToken(db: Executor, lease: Lease, token: NewToken): Promise<boolean> {
   const rows = await db.rows(sql`
     with held as materialized (
@@ -23,6 +23,7 @@ export async function insertToken(db: Executor, lease: Lease, token: NewToken): 
       pawl.now() + ${token.expiresAfterMs}::float8 * interval '1 millisecond'
     from held
     join pawl.instances as instance on instance.id = held.instance_id
+    on conflict (id) do update set hash = excluded.hash
     returning id::text as id`);
   return rows.length > 0;
 }

@@ -6,6 +6,7 @@ import { makeToken } from "../../kernel/callbacks/tokens.ts";
 import { childrenOf, planChild } from "../../kernel/family/children.ts";
 import { planSend } from "../../kernel/family/deliveries.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
+import { retryThroughOutage } from "../../kernel/retry-through-outage.ts";
 import { runOf } from "../../kernel/tasks/claim.ts";
 import { once } from "../../kernel/tasks/memos.ts";
 import { checkedProgress, saveProgress } from "../../kernel/tasks/progress.ts";
@@ -83,18 +84,20 @@ export function makeStep(kernel: Kernel, task: ClaimedTask, output: OutputCollec
     start: (lifecycle: unknown, options?: unknown): void => {
       output.starts = withOne(output.starts, planChild(kernel, task, lifecycle, options, output.starts.length));
     },
-    children: (lifecycle?: unknown) => childrenOf(kernel, task, lifecycle),
+    children: (lifecycle?: unknown) =>
+      retryThroughOutage(kernel, environment.abort.signal, () => childrenOf(kernel, task, lifecycle)),
     send: (lifecycle: unknown, to: unknown, event: unknown, ...rest: unknown[]): void => {
       output.sends = withOne(output.sends, planSend(kernel, row.lifecycle, lifecycle, to, event, rest));
     },
-    once: (name: unknown, ...rest: unknown[]) => once(kernel, task, name, ...rest),
+    once: (name: unknown, ...rest: unknown[]) => once(kernel, task, environment.abort.signal, name, ...rest),
     progress: (fraction: unknown, note?: unknown): void => {
       const report = checkedProgress(fraction, note);
       output.progress ??= new ProgressThrottle((newest) => saveProgress(kernel, task, newest));
       output.progress.report(report);
     },
-    callbackToken: (event: unknown, options?: unknown) => makeToken(kernel, task, event, options),
-    call: (dependency: unknown, work: unknown) => call(kernel, task, environment.abort, dependency, work),
+    callbackToken: (event: unknown, options?: unknown) =>
+      makeToken(kernel, task, environment.abort.signal, event, options),
+    call: (dependency: unknown, work: unknown) => call(kernel, task, environment.abort.signal, dependency, work),
   };
 }
 
