@@ -13,6 +13,7 @@ const programs = [
   "src/store/postgres/lease-thread.ts",
   "test/faults/processes/assessment-child.ts",
   "test/faults/processes/child.ts",
+  "test/faults/failover/trip-child.ts",
   "test/faults/processes/family-child.ts",
   "test/faults/processes/pruner-child.ts",
   "test/faults/relays/relay-child.ts",

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
@@ -8,11 +9,13 @@ import type { RunningService, Service, Start } from "./service.ts";
 
 const oldest = 14;
 
+type Settings = Readonly<Record<string, string | number>>;
+
 export interface PostgresOptions {
   /** Syncs to the disk as a real server does. Without it a crash of the machine would lose data, and tests are fast. */
   readonly durable?: boolean;
   /** More settings, or others than the ones below. */
-  readonly settings?: Readonly<Record<string, string | number>>;
+  readonly settings?: Settings;
   /** Begins as a standby of this server, which streams from it. */
   readonly standbyOf?: PostgresServer;
   /** The folder in which the data folder is made; the system's temporary one unless given. */
@@ -27,10 +30,14 @@ export interface PostgresServer {
   readonly dataFolder: string;
   /** Ends it without a checkpoint and without a word to its clients, as `kill -9` of all its processes would. */
   crash(): Promise<void>;
+  /** Ends its main process by SIGKILL, as a machine that loses its power would. */
+  kill(): Promise<void>;
   /** Ends it in order, its clients too. */
   halt(): Promise<void>;
-  /** Starts it again after `crash` or `halt`: same data, same port. */
-  restart(): Promise<void>;
+  /** Starts it again after it ended: same data, same port; with more settings, if given. */
+  restart(settings?: Settings): Promise<void>;
+  /** Replaces its data by those of another server, and starts it as its standby on the same port. */
+  restartAsStandbyOf(primary: PostgresServer): Promise<void>;
   /** Ends it for good and removes its data. */
   stop(): Promise<void>;
 }
@@ -65,7 +72,7 @@ async function startIn(folder: string, installed: Installed, options: PostgresOp
   if (options.standbyOf === undefined) await createCluster(installed, dataFolder, options.durable ?? false);
   else await copyCluster(installed, dataFolder, options.standbyOf);
   let { port, kept } = await serve(folder, installed, options, undefined);
-  async function end(signal: "INT" | "QUIT"): Promise<void> {
+  async function end(signal: "INT" | "QUIT" | "KILL"): Promise<void> {
     if (!kept.isGone()) kept.send(signal);
     await kept.gone;
   }
@@ -75,8 +82,16 @@ async function startIn(folder: string, installed: Installed, options: PostgresOp
     binFolder: installed.binFolder,
     dataFolder,
     crash: () => end("QUIT"),
+    kill: () => end("KILL"),
     halt: () => end("INT"),
-    async restart() {
+    async restart(settings = {}) {
+      const again = { ...options, settings: { ...options.settings, ...settings } };
+      ({ port, kept } = await serve(folder, installed, again, port));
+    },
+    async restartAsStandbyOf(primary) {
+      await end("QUIT");
+      await rm(dataFolder, { recursive: true, maxRetries: 10 });
+      await copyCluster(installed, dataFolder, primary);
       ({ port, kept } = await serve(folder, installed, options, port));
     },
     async stop() {
@@ -122,6 +137,11 @@ async function serve(
     if (await accepts(urlOf(port), kept)) return { port, kept };
     const log = kept.log();
     if (left > 1 && samePort === undefined && log.includes("could not bind")) continue;
+    // Killed a moment ago: its last processes are about to notice.
+    if (left > 1 && log.includes("is still in use")) {
+      await pause(500);
+      continue;
+    }
     throw new Error(`PostgreSQL did not start:\n${log.split("\n").slice(-12).join("\n")}`);
   }
 }
