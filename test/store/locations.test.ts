@@ -114,6 +114,20 @@ onOwnPostgres("several hosts", () => {
     });
   });
 
+  test("an old primary that came back, and takes no writes by its settings, is passed over without a statement", async () => {
+    await execute(
+      primary.url,
+      "create role fenced superuser login",
+      "alter role fenced set default_transaction_read_only = on",
+    );
+    await caughtUp(primary, standby);
+    const fenced = primary.url.replace("//postgres@", "//fenced@");
+    await expect(open(urlOfAll(fenced, standby.url.replace("//postgres@", "//fenced@")))).rejects.toMatchObject({
+      code: "database_unreachable",
+      message: expect.stringContaining("default_transaction_read_only = on"),
+    });
+  });
+
   test("a database that does not exist is reported at once: the other hosts are copies of the same", async () => {
     const database = urlOfAll(primary.url, standby.url).replace(/postgres$/, "no_such_database");
     await expect(open(database)).rejects.toMatchObject({ code: "database_refused" });

@@ -8,12 +8,21 @@ interface Connection {
   on(event: "parameterStatus", listener: (status: { parameterName: string; parameterValue: string }) => void): void;
 }
 
-/** A connection that knows which host it leads to, and whether that is a standby. */
+/** A connection that knows which host it leads to, and whether that takes writes. */
 export interface HostClient extends pg.Client {
   readonly hostIndex: number;
-  /** The server reports it when a connection begins, and again when a standby is promoted (PostgreSQL 14 or newer). */
-  readonly isStandby: boolean;
+  /**
+   * Why it takes none, if it does not. The server reports it when a connection begins, and again when it changes (PostgreSQL
+   * 14 or newer).
+   */
+  readonly readOnlyReason: string | undefined;
 }
+
+/** What a server reports that takes no writes. An old primary that came back is often fenced by the second one. */
+const readOnlyReasons: Readonly<Record<string, string>> = {
+  in_hot_standby: "the server is a standby",
+  default_transaction_read_only: "the server has default_transaction_read_only = on",
+};
 
 /**
  * The hosts of one database, of which the primary is used. All connections of a process try the host that worked last;
@@ -52,7 +61,7 @@ export class Hosts {
       client.on("error", () => {});
       try {
         await client.connect();
-        this.refuseStandby(client);
+        this.refuseReadOnly(client);
         return client;
       } catch (error) {
         await client.end().catch(() => {});
@@ -76,11 +85,11 @@ export class Hosts {
     }
   }
 
-  /** A standby among several hosts: the primary is another one. */
-  refuseStandby(client: HostClient): void {
-    if (!client.isStandby) return;
-    this.moveOn(client.hostIndex);
-    throw readOnly("the server is a standby");
+  /** One of several hosts that takes no writes: the primary is another one. */
+  refuseReadOnly({ hostIndex, readOnlyReason }: HostClient): void {
+    if (readOnlyReason === undefined) return;
+    this.moveOn(hostIndex);
+    throw readOnly(readOnlyReason);
   }
 }
 
@@ -98,7 +107,7 @@ function noneOf(failures: readonly PawlError[]): PawlError {
 function clientClass(target: PostgresTarget, hosts: Hosts): new (config?: pg.ClientConfig) => HostClient {
   return class extends pg.Client {
     readonly hostIndex: number;
-    isStandby = false;
+    readonly #reported = new Set<string>();
 
     constructor(config: pg.ClientConfig = {}) {
       const index = hosts.current;
@@ -114,9 +123,16 @@ function clientClass(target: PostgresTarget, hosts: Hosts): new (config?: pg.Cli
       if (password !== undefined) Object.defineProperty(this, "password", { value: password, writable: true });
       const { connection } = this as unknown as { connection: Connection };
       connection.on("parameterStatus", ({ parameterName, parameterValue }) => {
-        if (parameterName === "in_hot_standby") this.isStandby = parameterValue === "on";
+        if (!(parameterName in readOnlyReasons)) return;
+        if (parameterValue === "on") this.#reported.add(parameterName);
+        else this.#reported.delete(parameterName);
       });
       this.#moveOnWhenUnconnected();
+    }
+
+    get readOnlyReason(): string | undefined {
+      const [first] = this.#reported;
+      return first && readOnlyReasons[first];
     }
 
     /** The pool calls it with a callback, other code awaits it; both see the same failure. */

@@ -58,7 +58,7 @@ export class LendingPool {
         throw this.#lent >= this.#pool.options.max ? this.#usedUp(error) : translate(error, "connecting");
       }
       try {
-        this.#hosts.refuseStandby(client as unknown as HostClient);
+        this.#hosts.refuseReadOnly(client as unknown as HostClient);
         return client;
       } catch (error) {
         client.release(error as Error);
