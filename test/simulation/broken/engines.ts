@@ -263,8 +263,8 @@ export const brokenEngines: readonly BrokenEngine[] = [
     patches: [
       {
         file: "src/kernel/kernel.ts",
-        from: "return instance.definition > (kernel.lifecycles.get(instance.lifecycle)?.version ?? 0);",
-        to: "return !kernel.lifecycles.has(instance.lifecycle);",
+        from: "if (lifecycle === undefined || definition > lifecycle.version) return true;",
+        to: "if (lifecycle === undefined) return true;",
       },
     ],
   },
