@@ -78,7 +78,8 @@ export class TaskPool {
   #marking: NodeJS.Timeout | undefined;
   #isEmptied = false;
   #running = 0;
-  #newestToken = 0;
+  /** Tasks that are leased to this worker until their leases lapse: their outcomes are unknown. */
+  readonly #abandoned = new Set<string>();
 
   constructor(kernel: Kernel, options: TaskPoolOptions) {
     this.#kernel = kernel;
@@ -132,9 +133,9 @@ export class TaskPool {
     return lanes;
   }
 
-  /** The newest lease that came in hand, and the tasks that are. */
-  get known(): { readonly newerThan: number; readonly inHand: readonly string[] } {
-    return { newerThan: this.#newestToken, inHand: [...this.#tasks.keys()] };
+  /** The ids of the tasks that are leased to this worker, as far as it knows. */
+  get known(): string[] {
+    return [...this.#tasks.keys(), ...this.#abandoned];
   }
 
   /** How many steps continue though their signal was aborted a while ago. */
@@ -151,7 +152,7 @@ export class TaskPool {
     const { meters } = this.#kernel.telemetry;
     for (const one of tasks) {
       meters.lane(one.lane).claimed += 1;
-      this.#newestToken = Math.max(this.#newestToken, one.lease.token);
+      this.#abandoned.delete(one.lease.taskId);
       const pooled: PooledTask = {
         task: one,
         abort: new StepAbort(),
@@ -265,6 +266,7 @@ export class TaskPool {
 
   /** The outcome of the task is unknown: the slot is free again, and the lease lapses. */
   #abandonTask(pooled: PooledTask, error: unknown): void {
+    this.#abandoned.add(pooled.task.lease.taskId);
     pooled.isRunning = false;
     this.#stuck.ended(pooled);
     this.#enter(pooled, "ErrorWait");
@@ -320,7 +322,10 @@ export class TaskPool {
       }
       if (tries === 0) onFailure(answer.error);
       // Else its outcome stays unknown: the lease will lapse, and the attempt counts as one whose worker was lost.
-      if (!isTransient(answer.error)) return;
+      if (!isTransient(answer.error)) {
+        this.#abandoned.add(task.lease.taskId);
+        return;
+      }
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, longestPauseMs);
     }

@@ -67,8 +67,8 @@ export class Worker {
   readonly #onStopped: () => void;
   readonly #ended: Promise<void>;
   #stopping = false;
-  /** The newest lease before a claim that has not been answered, or that failed: it may have leased tasks. */
-  #claimedAfter: number | undefined;
+  /** The last claim was not answered, or failed: it may have leased tasks. */
+  #isClaimUnknown = false;
   /** An error outside of steps causes a pause. */
   #slotFailed = false;
   #maintainedAt = Number.NEGATIVE_INFINITY;
@@ -222,18 +222,17 @@ export class Worker {
 
   async #claim(room: number): Promise<ClaimedTask[]> {
     await this.#returnLostClaims();
-    const { gatedRoom, idle, known } = this.#pool;
-    this.#claimedAfter = known.newerThan;
+    const { gatedRoom, idle } = this.#pool;
+    this.#isClaimUnknown = true;
     const tasks = await claimInstrumented(this.#kernel, () => this.#claimer.claim(room, gatedRoom, idle));
-    this.#claimedAfter = undefined;
+    this.#isClaimUnknown = false;
     return tasks;
   }
 
   async #returnLostClaims(): Promise<void> {
-    if (this.#claimedAfter === undefined) return;
-    const { inHand } = this.#pool.known;
-    await returnLostClaims(this.#kernel, { worker: this.id, newerThan: this.#claimedAfter, inHand });
-    this.#claimedAfter = undefined;
+    if (!this.#isClaimUnknown) return;
+    await returnLostClaims(this.#kernel, { worker: this.id, known: this.#pool.known });
+    this.#isClaimUnknown = false;
   }
 
   /**

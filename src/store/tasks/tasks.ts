@@ -425,16 +425,16 @@ export function readLeasedTasks(db: Executor, leases: readonly Lease[]): Promise
     ) as entry on true`);
 }
 
-/** Leases of a worker that it does not know of: newer than all that it knew, and of none of the tasks that it has in hand. */
+/** Leases of a worker on tasks other than those that it knows. */
 export function readUnknownLeases(
   db: Executor,
-  { worker, newerThan, inHand }: { worker: string; newerThan: number; inHand: readonly string[] },
+  { worker, known }: { worker: string; known: readonly string[] },
 ): Promise<{ task_id: string; token: number }[]> {
   return db.rows(sql`
     select task.id::text as task_id, task.token::float8 as token
     from pawl.tasks as task
-    where task.leased_until is not null and task.worker = ${worker}::text and task.token > ${newerThan}::bigint
-      and task.id <> all ((select ${textArray(inHand)}::text)::uuid[])`);
+    where task.leased_until is not null and task.worker = ${worker}::text
+      and task.id <> all ((select ${textArray(known)}::text)::uuid[])`);
 }
 
 /** Which of these leases still hold. */
