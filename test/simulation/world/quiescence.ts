@@ -160,7 +160,7 @@ async function left(world: World): Promise<Left> {
              select attempt.detail ->> 'reason' as reason from pawl.attempts as attempt
              where attempt.instance_id = task.instance_id and attempt.task_id = task.id
                and attempt.what in ('failed', 'lapsed', 'released', 'deferred')
-             order by attempt.token desc limit 1
+             order by coalesce(attempt.position, 0) desc, attempt.token desc limit 1
            ) as last on true
            -- A step that contradicts its definition is tried again until another definition is deployed; people know of it.
            where task.due_at > pawl.now() and last.reason is distinct from 'definition'),
