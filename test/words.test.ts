@@ -103,3 +103,65 @@ test("every relative link in the Markdown files leads somewhere", () => {
     brokenLinks("x.md", "# A b\n[one](#a-b) [two](#c) [three](no.md) `[four](no.md)` [five](https://x.y)"),
   ).toEqual(["x.md links to #c, and there is no such heading", "x.md links to no.md, which does not exist"]);
 });
+
+/**
+ * Words that code and docs used once and must not use again, with the plain one. Identifiers such as `readFields` are not
+ * words of their own, so code is searched as it is: comments, texts and names alike.
+ */
+const retired: readonly (readonly [pattern: string, instead: string])[] = [
+  ["whoever|whomever", "the worker, the caller, …"],
+  ["somebody|nobody|anybody", "a person, another worker, no process, …"],
+  ["he|him|his|himself", "they, it"],
+  ["unless given", "@default"],
+  ["lives? through", "belongs to a lifecycle"],
+  ["in vain", "timed out, without a result"],
+  ["astray", "inconsistent, an issue"],
+  ["mend|mends|mended|mending", "fix, repair, retry"],
+  ["(give|gives|given|gave|giving) back", "return"],
+  ["(take|takes|taken|took) up (again|anew)", "retry, requeue, recover"],
+  ["(is|are|was|were|be|been) given up", "failed permanently, dead"],
+  ["hears|heard|hears of", "receives, is notified"],
+  ["(is|are|was|were|be|been) told", "is notified, gets, receives"],
+  ["beside", "next to, in addition to"],
+  ["anew", "again"],
+  ["(is|are|was|were) over", "has ended, has expired"],
+  ["lets? go", "releases"],
+  ["(in|at) hand", "open, claimed, running"],
+  ["goes on|went on", "continues"],
+  ["befall", "apply"],
+  ["value_unstorable|ended_elsewhere|already_given", "an error code of today"],
+  [
+    "putLabeler|keepDraft|visitorOf|visitorIn|carryOn|whenParentEnds|tellAlerts|tellTickets|keepLetters",
+    "a name of today",
+  ],
+];
+
+/** What is published or explains it: the docs, and the sources without their tests. */
+function isPlain(path: string): boolean {
+  if (/^(README|CHANGELOG|CONTRIBUTING)\.md$/.test(path) || /^docs\/.*\.md$/.test(path)) return true;
+  if (/\.test\.tsx?$/.test(path)) return false;
+  return /^(src|console)\/.*\.(tsx?|html)$/.test(path);
+}
+
+function findRetired(path: string, text: string): string[] {
+  const words = retired.map(
+    ([pattern, instead]) => [new RegExp(`(?<![\\w#.-])(?:${pattern})(?![\\w-])`, "i"), instead] as const,
+  );
+  return text.split("\n").flatMap((line, index) =>
+    words.flatMap(([word, instead]) => {
+      const found = word.exec(line)?.[0];
+      return found === undefined ? [] : [`${path}:${index + 1} "${found}": ${instead}`];
+    }),
+  );
+}
+
+test("no retired word comes back into the docs, the errors, the logs or the comments", () => {
+  const found = ownFiles()
+    .filter(isPlain)
+    .flatMap((path) => findRetired(path, read(path)));
+  expect(found).toEqual([]);
+  expect(findRetired("x.ts", "/** Tells whoever waits. */\nconst anewest = 1;\n// Begins anew.")).toEqual([
+    'x.ts:1 "whoever": the worker, the caller, …',
+    'x.ts:3 "anew": again',
+  ]);
+});

@@ -54,14 +54,14 @@ export function goLive(): () => void {
       // A browser reconnects by itself after a cut, but not after a refusal.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(() => (retry.value += 1), againMs);
     });
-    hear<LiveCounts>(source, "counts", (said) => {
-      counts.value = merged(counts.value, said);
+    listen<LiveCounts>(source, "counts", (message) => {
+      counts.value = merged(counts.value, message);
     });
-    hear<readonly RateSample[]>(source, "rates", (said) => {
-      const from = said[0]?.at ?? "";
-      rates.value = [...rates.value.filter((sample) => sample.at < from), ...said].slice(-mostSamples);
+    listen<readonly RateSample[]>(source, "rates", (message) => {
+      const from = message[0]?.at ?? "";
+      rates.value = [...rates.value.filter((sample) => sample.at < from), ...message].slice(-mostSamples);
     });
-    hear<LiveInstance>(source, "instance", (said) => onMoved?.(said));
+    listen<LiveInstance>(source, "instance", (message) => onMoved?.(message));
     return () => {
       clearTimeout(timer);
       source.close();
@@ -70,17 +70,17 @@ export function goLive(): () => void {
   });
 }
 
-function hear<Said>(source: EventSource, event: string, heard: (said: Said) => void): void {
-  source.addEventListener(event, ({ data }) => heard(JSON.parse(data as string) as Said));
+function listen<Said>(source: EventSource, event: string, onMessage: (message: Said) => void): void {
+  source.addEventListener(event, ({ data }) => onMessage(JSON.parse(data as string) as Said));
 }
 
 /** The counts with the changes. */
 function merged(
   before: ReadonlyMap<string, ReadonlyMap<string, number>>,
-  said: LiveCounts,
+  message: LiveCounts,
 ): ReadonlyMap<string, ReadonlyMap<string, number>> {
   const after = new Map(before);
-  for (const [lifecycle, states] of Object.entries(said)) {
+  for (const [lifecycle, states] of Object.entries(message)) {
     after.set(lifecycle, new Map([...(before.get(lifecycle) ?? []), ...Object.entries(states)]));
   }
   return after;

@@ -50,16 +50,16 @@ async function deliver(kernel: Kernel, sinks: readonly AlertSink[], taken: Claim
   const alert = alertOf(taken);
   const left = sinks.filter((sink) => !taken.told.includes(sink.name));
   const results = await Promise.allSettled(left.map((sink) => settleWithin(patienceMs, "It", () => sink.send(alert))));
-  const told = [...taken.told];
+  const received = [...taken.told];
   const errors: string[] = [];
   let isOver = true;
   const isLast = taken.attempts >= mostAttempts;
   for (const [index, result] of results.entries()) {
     const { name } = left[index]!;
-    if (result.status === "fulfilled") told.push(name);
+    if (result.status === "fulfilled") received.push(name);
     else {
       errors.push(`${name}: ${messageOf(result.reason)}`);
-      if (isLast || result.reason instanceof PermanentError) told.push(name);
+      if (isLast || result.reason instanceof PermanentError) received.push(name);
       else isOver = false;
     }
   }
@@ -68,7 +68,11 @@ async function deliver(kernel: Kernel, sinks: readonly AlertSink[], taken: Claim
     kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `Alert delivery failed: ${error}`);
   // Sinks of other processes may not have received it yet.
   const retryAfterMs = isOver ? 0 : pauses(taken.attempts, Math.random());
-  await markDelivered(kernel.db, { id: taken.id, attempts: taken.attempts, told, error, retryAfterMs }, aliveMs);
+  await markDelivered(
+    kernel.db,
+    { id: taken.id, attempts: taken.attempts, told: received, error, retryAfterMs },
+    aliveMs,
+  );
 }
 
 function alertOf(taken: ClaimedAlert): Alert {

@@ -265,17 +265,17 @@ export class Crowds {
       throw new PawlError("option_invalid", `${family.marketplace.title} pays no bonuses.`, { submission: id });
     }
     const { crowd, submission: there, worker } = snapshot.model.data as SubmissionData;
-    const told = { amount: amountOf(amount), reason: feedbackOf(reason, true, "reason")! };
+    const payment = { amount: amountOf(amount), reason: feedbackOf(reason, true, "reason")! };
     const start = {
       lifecycle: family.bonus,
       key: key === undefined ? id : `${id}:${checkedText(key, "The key", "key_invalid")}`,
-      data: { crowd, submission: there, worker, ...told },
+      data: { crowd, submission: there, worker, ...payment },
       ...causeOf({ actor }),
       requestId: this.#kernel.newId(),
     };
     const started = await this.#verbs.start(start, undefined);
     if (!started.ok) throw started.error;
-    if (!started.created) refuseOtherBonus(id, started.instance.model.data as BonusData, told);
+    if (!started.created) refuseOtherBonus(id, started.instance.model.data as BonusData, payment);
     return { id: started.instance.model.id, created: started.created };
   }
 
@@ -307,8 +307,8 @@ export class Crowds {
     try {
       return (await marketplace.job(posting, soon()))?.owner ?? null;
     } catch (err) {
-      const told = "A notification could not be looked up on its marketplace; the next poll will find the change.";
-      this.#kernel.telemetry.log.warn({ err, marketplace: crowd.marketplace, posting }, told);
+      const payment = "A notification could not be looked up on its marketplace; the next poll will find the change.";
+      this.#kernel.telemetry.log.warn({ err, marketplace: crowd.marketplace, posting }, payment);
       return null;
     }
   }

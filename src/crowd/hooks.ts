@@ -18,8 +18,8 @@ export function runDecisionHook(crowd: AnyCrowd, hook: "onApproved" | "onRejecte
 
 export async function runFinishedHook(crowd: AnyCrowd, work: Effect<JobData>): Promise<void> {
   const { content, labels, consensus, agreement, approved, rejected, reason } = work.data;
-  const told = { content, labels, consensus, agreement, approved, rejected, reason };
-  await crowd.onJobFinished?.({ ...basicsOf(work), key: work.key, ...told });
+  const results = { content, labels, consensus, agreement, approved, rejected, reason };
+  await crowd.onJobFinished?.({ ...basicsOf(work), key: work.key, ...results });
 }
 
 /** The parts of an after-effect that hooks get. Its data, and events to other instances, are internal to the crowd. */

@@ -14,7 +14,7 @@ export interface ReconcileIssue {
   /** The crowd job, if there is one. */
   readonly jobId: string | null;
   readonly message: string;
-  readonly mended: boolean;
+  readonly repaired: boolean;
 }
 
 const pageSize = 500;
@@ -28,7 +28,7 @@ export async function reconcile(
   { repair, sync }: { readonly repair: boolean; readonly sync: (id: string) => Promise<void> },
 ): Promise<ReconcileIssue[]> {
   const call = { signal: AbortSignal.timeout(10 * 60_000) };
-  const astray: ReconcileIssue[] = [];
+  const issues: ReconcileIssue[] = [];
   const seen = new Map<Marketplace, Set<string>>();
   for (const { crowd, marketplace } of families) {
     if (seen.has(marketplace)) continue;
@@ -38,14 +38,14 @@ export async function reconcile(
       const { jobs, next } = await marketplace.jobs(after, call);
       for (const { id } of jobs) ids.add(id);
       const orphans = await orphansAmong(kernel, jobs);
-      for (const one of orphans) astray.push(await settleOrphan(marketplace, crowd.marketplace, one, repair, call));
+      for (const one of orphans) issues.push(await settleOrphan(marketplace, crowd.marketplace, one, repair, call));
       if (next === undefined) break;
       after = next;
     }
   }
   for (const family of families)
-    astray.push(...(await lostJobs(kernel, family, seen.get(family.marketplace)!, repair, sync)));
-  return astray;
+    issues.push(...(await lostJobs(kernel, family, seen.get(family.marketplace)!, repair, sync)));
+  return issues;
 }
 
 /** A posting that names an instance, and whether there is such a job here. */
@@ -78,13 +78,13 @@ async function settleOrphan(
   repair: boolean,
   call: MarketplaceContext,
 ): Promise<ReconcileIssue> {
-  const mended = repair && isOurs;
-  if (mended && open) await marketplace.close(id, call);
+  const repaired = repair && isOurs;
+  if (repaired && open) await marketplace.close(id, call);
   const which = isOurs
     ? "which has no record of it"
     : "which does not exist here; it may belong to another installation";
   const message = `Posting ${id} names crowd job ${owner}, ${which}.`;
-  return { kind: "posting", marketplace: name, posting: id, jobId: owner, message, mended };
+  return { kind: "posting", marketplace: name, posting: id, jobId: owner, message, repaired: repaired };
 }
 
 async function lostJobs(
@@ -94,7 +94,7 @@ async function lostJobs(
   repair: boolean,
   sync: (id: string) => Promise<void>,
 ): Promise<ReconcileIssue[]> {
-  const astray: ReconcileIssue[] = [];
+  const issues: ReconcileIssue[] = [];
   for (let beforeId: string | null = null; ; ) {
     const rows = await findInStates(kernel.db, living, { lifecycle: job.name, beforeId, limit: pageSize });
     for (const row of rows) {
@@ -102,17 +102,17 @@ async function lostJobs(
         if (there.has(id)) continue;
         if (repair) await sync(row.id);
         const message = `Crowd job ${row.id} has posting ${id}, which does not exist on the marketplace.`;
-        astray.push({
+        issues.push({
           kind: "job",
           marketplace: crowd.marketplace,
           posting: id,
           jobId: row.id,
           message,
-          mended: repair,
+          repaired: repair,
         });
       }
     }
-    if (rows.length < pageSize) return astray;
+    if (rows.length < pageSize) return issues;
     beforeId = rows.at(-1)!.id;
   }
 }

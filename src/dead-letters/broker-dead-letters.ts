@@ -54,7 +54,7 @@ function letterOf(kernel: Kernel, died: BrokerDeadMessage, kept: StoredDeadMessa
     payloadText: JSON.stringify(bodyOf(died.body)),
     detailsText: JSON.stringify(kept),
     cause: print === null ? `${place}:${kept.id}:${kept.requeues}.${deaths}` : `${print}:${id}`,
-    // Without an id, two messages with the same content cannot be told apart: a first delivery counts as another
+    // Without an id, two messages with the same content cannot be distinguished: a first delivery counts as another
     // message.
     unlessThere: died.redelivered ? print : null,
     aggregate: isText(about.type) && isId(about.id) ? { type: about.type, id: about.id } : null,

@@ -59,10 +59,10 @@ export class Operations {
     options: { onProgress?: (operation: Operation) => void; signal?: AbortSignal } = {},
   ): Promise<Operation> {
     const { onProgress, signal } = checkedOptions(options, ["onProgress", "signal"], "operations.run");
-    const tell = guardListener(onProgress, (error) => logFailure(this.#kernel.telemetry.log, error));
+    const report = guardListener(onProgress, (error) => logFailure(this.#kernel.telemetry.log, error));
     for (let done = -1; ; ) {
       const operation = await this.runBatch(id);
-      tell(operation);
+      report(operation);
       if (operation.status !== "running" || signal?.aborted === true) return operation;
       if (operation.done === done) await pause(pollMs);
       done = operation.done;

@@ -151,11 +151,11 @@ async function decideAll(
   await Promise.all([...deciding, decidingMessages]);
   const after = new Map((await readLettersById(kernel.db, ids)).map((letter) => [letter.id, letter]));
   const outcomes = ids.map((id) => outcomeOf(operation, id, after.get(id), refusals.get(id)));
-  const told = outcomes.filter((one) => one !== undefined);
+  const known = outcomes.filter((one) => one !== undefined);
   // No letter could be decided: the environment is at fault, and a later attempt may succeed.
   const [first] = refusals.values();
-  if (told.length === 0 && first !== undefined) throw first;
-  return told;
+  if (known.length === 0 && first !== undefined) throw first;
+  return known;
 }
 
 /**

@@ -76,9 +76,9 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   });
   app.onError((error, context) => {
     if (local?.throws === true) throw error;
-    const told = problemOf(error, { isLocal });
-    if (told.status === 500) logFailure(logOf(pawl), error);
-    return answerProblem(context, told);
+    const problem = problemOf(error, { isLocal });
+    if (problem.status === 500) logFailure(logOf(pawl), error);
+    return answerProblem(context, problem);
   });
   app.notFound((context) => answerProblem(context, problem(404, "not_found")));
   app.get("/health", (context) => context.json({ status: "ok" }));

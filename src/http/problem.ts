@@ -109,35 +109,36 @@ export function problemOf(error: unknown, { isLocal = false } = {}): Problem {
         : fault === "environment"
           ? notNow(code)
           : 500;
-  const isTold = isLocal || status < 500 || status === patienceEnded || code === "statement_timeout";
-  const told = {
-    ...problem(status, code, isTold ? messageOf(error) : undefined),
-    ...(isPawlError(error) && isTold ? detailsOf(error) : {}),
+  const isShown = isLocal || status < 500 || status === patienceEnded || code === "statement_timeout";
+  const answer = {
+    ...problem(status, code, isShown ? messageOf(error) : undefined),
+    ...(isPawlError(error) && isShown ? detailsOf(error) : {}),
   };
-  if (!isPawlError(error, "label_invalid")) return told;
-  return { ...told, faults: error.details.faults as readonly LabelFault[] };
+  if (!isPawlError(error, "label_invalid")) return answer;
+  return { ...answer, faults: error.details.faults as readonly LabelFault[] };
 }
 
-/** The same as data, such as each blocker of a refused move; what JSON cannot carry stays behind. */
+/** The same as data, such as each blocker of a refused move; values that JSON cannot represent are left out. */
 function detailsOf({ details }: PawlError): Pick<Problem, "details"> {
   try {
-    const told = JSON.parse(JSON.stringify(details)) as Record<string, unknown>;
-    return Object.keys(told).length === 0 ? {} : { details: told };
+    const data = JSON.parse(JSON.stringify(details)) as Record<string, unknown>;
+    return Object.keys(data).length === 0 ? {} : { details: data };
   } catch {
     return {};
   }
 }
 
 export function problem(status: number, code: string, detail?: string): Problem {
-  const told = { type: "about:blank", title: titles[status] ?? "Failed", status, code } as const;
-  return detail === undefined ? told : { ...told, detail };
+  const answer = { type: "about:blank", title: titles[status] ?? "Failed", status, code } as const;
+  return detail === undefined ? answer : { ...answer, detail };
 }
 
-export function answerProblem(context: Context, told: Problem): Response {
+export function answerProblem(context: Context, problem: Problem): Response {
   const more: Record<string, string> = { "content-type": "application/problem+json" };
-  if (told.status === 401) more["www-authenticate"] = "Bearer";
-  if (told.status === 429) more["retry-after"] = String(Math.ceil(Number(told.details?.retryAfterMs ?? 1_000) / 1_000));
-  if (told.status === 503) more["retry-after"] = "1";
-  context.status(told.status as StatusCode);
-  return context.body(JSON.stringify(told), undefined, more);
+  if (problem.status === 401) more["www-authenticate"] = "Bearer";
+  if (problem.status === 429)
+    more["retry-after"] = String(Math.ceil(Number(problem.details?.retryAfterMs ?? 1_000) / 1_000));
+  if (problem.status === 503) more["retry-after"] = "1";
+  context.status(problem.status as StatusCode);
+  return context.body(JSON.stringify(problem), undefined, more);
 }

@@ -76,11 +76,11 @@ export class Events {
 
   /** Whether there are listeners: without any, events are not even created. */
   get isHeard(): boolean {
-    return eventNames.some((name) => this.#hears(name));
+    return eventNames.some((name) => this.#hasListener(name));
   }
 
   emit<Name extends keyof PawlEvents>(name: Name, event: PawlEvents[Name]): void {
-    if (!this.#hears(name)) return;
+    if (!this.#hasListener(name)) return;
     if (this.#queue.length === 0) setImmediate(() => this.#flush());
     this.#queue.push(() => {
       for (const listener of this.#listeners.get(name)!) listener(event as never);
@@ -88,7 +88,7 @@ export class Events {
     });
   }
 
-  #hears(name: keyof PawlEvents): boolean {
+  #hasListener(name: keyof PawlEvents): boolean {
     return this.#listeners.get(name)!.size > 0 || this.#channels.get(name)!.hasSubscribers;
   }
 

@@ -52,13 +52,13 @@ export interface Kernel {
   /** Who answers for the states that ask. */
   readonly questionProviders: QuestionProviders;
   /** What other rooms have done in each round of maintenance. */
-  readonly chores: readonly Chore[];
+  readonly chores: readonly MaintenanceDuty[];
   /** How long something may wait before it is reported as stuck. */
   readonly stuckAfter: StuckAfter;
 }
 
 /** What another part of Pawl does in each round of maintenance; a round returns what could not be done. */
-export interface Chore {
+export interface MaintenanceDuty {
   /** Completes "Maintenance could not …". */
   readonly name: string;
   round(kernel: Kernel): Promise<readonly { readonly id: string; readonly error: unknown }[]>;
@@ -74,7 +74,7 @@ export function makeKernel(given: {
   breakers?: Readonly<Record<string, BreakerOptions>>;
   companions?: ReadonlyMap<string, CompanionTable>;
   questionProviders?: QuestionProviders;
-  chores?: readonly Chore[];
+  chores?: readonly MaintenanceDuty[];
   clock?: Clock;
   newId?: (() => string) | undefined;
   faults?: Faults | undefined;

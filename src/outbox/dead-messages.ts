@@ -18,7 +18,7 @@ export type Decision = "requeue" | "discard";
 const pageSize = 500;
 const leaseMs = 15_000;
 const patienceMs = 60_000;
-const nobody: Decider = { actor: null, reason: null };
+const noActor: Decider = { actor: null, reason: null };
 
 /**
  * Requeues or discards dead messages, each once; returns how many. Requires the lease of their shards, which a relay
@@ -28,7 +28,7 @@ export async function decideDeadMessages(
   kernel: Kernel,
   filter: DeadFilter,
   decision: Decision,
-  by: Decider = nobody,
+  by: Decider = noActor,
 ): Promise<number> {
   let decided = 0;
   for (let after = 0; ; ) {

@@ -85,17 +85,17 @@ export class Desk {
       db,
       all.map(({ name }) => ({ queue: name, labeler })),
     );
-    const his = all.flatMap((queue, index) => {
+    const eligible = all.flatMap((queue, index) => {
       const { desk, labeler: known } = visits[index]!;
       const mayWork = queue.active && whyNotEligible(queue.name, queue, labeler, known) === undefined;
       return mayWork || desk !== null ? [{ queue, inHand: (desk ?? []).map(assignmentOf) }] : [];
     });
     const sums = await readDeskSums(db, {
-      queues: his.map(({ queue }) => queue.name),
+      queues: eligible.map(({ queue }) => queue.name),
       labeler,
       sinceMs: sinceMs ?? Math.floor(now.getTime() / dayMs) * dayMs,
     });
-    const queues = his.map(({ queue, inHand }, index): DeskQueue => {
+    const queues = eligible.map(({ queue, inHand }, index): DeskQueue => {
       const { waiting, slots_seen, done, skipped, median_ms } = sums[index]!;
       return {
         ...settingsOf(queue),

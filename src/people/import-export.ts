@@ -32,7 +32,7 @@ export interface Imported {
 }
 
 const mostSamples = 500;
-const mostTold = 1_000;
+const maxNotes = 1_000;
 
 /**
  * Adds samples in batches. An invalid line, or a sample that its queue refuses, is reported and does not stop the
@@ -42,19 +42,19 @@ export async function importSamples(
   lines: AsyncIterable<ImportedLine>,
   add: (samples: readonly NewSample[]) => Promise<readonly { readonly created: boolean }[]>,
 ): Promise<Imported> {
-  const told: { line: number; problem: string; remedy: string }[] = [];
+  const notes: { line: number; problem: string; remedy: string }[] = [];
   let [added, known, badLines]: [number, number, number] = [0, 0, 0];
   let cursor: ImportCursor | null = null;
   let batch: NewSample[] = [];
   let numbers: number[] = [];
-  const tell = (line: number, problem: string, remedy: string): void => {
+  const note = (line: number, problem: string, remedy: string): void => {
     badLines += 1;
-    if (told.length < mostTold) told.push({ line, problem, remedy });
+    if (notes.length < maxNotes) notes.push({ line, problem, remedy });
   };
   const flush = async (): Promise<void> => {
     const refuse = (index: number, error: PawlError) => {
       const { problem, remedy } = problemOf(error);
-      tell(numbers[index]!, problem, remedy);
+      note(numbers[index]!, problem, remedy);
     };
     for (const { created } of await addUsable(batch, add, refuse)) {
       if (created) added += 1;
@@ -68,11 +68,11 @@ export async function importSamples(
       batch.push({ data, ...(key === null ? {} : { key }), ...(gold === undefined ? {} : { gold }) });
       numbers.push(line.line);
       if (batch.length === mostSamples) await flush();
-    } else tell(line.line, line.problem, line.remedy);
+    } else note(line.line, line.problem, line.remedy);
     cursor = line.cursor;
   }
   await flush();
-  const bad = told.toSorted((one, other) => one.line - other.line);
+  const bad = notes.toSorted((one, other) => one.line - other.line);
   return { added, known, bad, badLines, cursor };
 }
 

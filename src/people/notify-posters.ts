@@ -22,15 +22,15 @@ export async function notifyPosters(
     kernel,
     ours.map(({ notice }) => notice),
   );
-  const told: UnsettledSample[] = [];
+  const notified: UnsettledSample[] = [];
   const failures: { id: string; error: unknown }[] = [];
   for (const [index, { one }] of ours.entries()) {
     const answer = sent[index]!;
     // A job that refuses it has ended, or is about to sync anyway.
-    if (answer.ok || answer.error.fault === "request") told.push(one);
+    if (answer.ok || answer.error.fault === "request") notified.push(one);
     else failures.push({ id: one.id, error: answer.error });
   }
-  if (told.length > 0) await markSettled(kernel.db, told);
+  if (notified.length > 0) await markSettled(kernel.db, notified);
   return failures;
 }
 

@@ -27,8 +27,9 @@ function answerOf({ state, data, labels }: EndedSample): QuestionAnswer {
   const { consensus, agreement, reason } = data as SampleData;
   const values = (labels ?? []).map((label) => label.value);
   // Labels that are too large to send are still available with the sample.
-  const told = JSON.stringify(values).length > mostText ? [] : values;
-  if (state === "agreed") return { event: "answered", payload: { consensus, labels: told, agreement }, reason: null };
+  const included = JSON.stringify(values).length > mostText ? [] : values;
+  if (state === "agreed")
+    return { event: "answered", payload: { consensus, labels: included, agreement }, reason: null };
   const why = reason ?? "The sample was closed.";
-  return { event: "unanswered", payload: { reason: why, labels: told }, reason: why };
+  return { event: "unanswered", payload: { reason: why, labels: included }, reason: why };
 }

@@ -54,7 +54,7 @@ export function refusalOf(error: PawlError, id: string, labeler: string | null, 
   if (error.code !== "transition_refused") return error;
   const { state, blockers } = error.details as { state: string; blockers: readonly Blocker[] };
   const reasons = blockers.map((blocker) => blocker.reason);
-  if (reasons.includes(onlyTheAssignee)) return notTheAssignee(id, labeler ?? "nobody");
+  if (reasons.includes(onlyTheAssignee)) return notTheAssignee(id, labeler ?? "no labeler");
   if (reasons.includes(reasonMissing)) {
     return new PawlError("option_invalid", `Give a reason to skip assignment ${id}: ${reasonMissing}.`, {
       assignment: id,

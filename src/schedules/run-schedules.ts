@@ -49,7 +49,7 @@ export async function runSchedules(kernel: Kernel): Promise<Kept> {
       }
       const ran = await runDue(kernel, entry, row.next_ms, row.now_ms);
       ticks += ran.ticks;
-      if (ran.ticks > 0) told(kernel, row, ran.ticks);
+      if (ran.ticks > 0) logRun(kernel, row, ran.ticks);
       for (const error of ran.failures) failures.push({ id: row.name, error });
     } catch (error) {
       failures.push({ id: row.name, error });
@@ -60,7 +60,7 @@ export async function runSchedules(kernel: Kernel): Promise<Kept> {
 
 /**
  * If the database's clock was ahead for a while and is right again, the next tick is too far in the future. The
- * schedule continues from now instead; keys tell which ticks have already run.
+ * schedule continues from now instead; keys show which ticks have already run.
  */
 async function comeBack(
   kernel: Kernel,
@@ -77,7 +77,7 @@ async function comeBack(
   kernel.telemetry.log.warn({ schedule: schedule.name }, message);
 }
 
-function told({ telemetry }: Kernel, { name, next_ms, now_ms }: ScheduleRow, ticks: number): void {
+function logRun({ telemetry }: Kernel, { name, next_ms, now_ms }: ScheduleRow, ticks: number): void {
   telemetry.meters.ticked(name, ticks);
   telemetry.log.info({ schedule: name, ticks, lateMs: now_ms - next_ms! }, `Schedule ${name} ran.`);
 }

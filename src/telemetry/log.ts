@@ -77,9 +77,9 @@ export function failureListener(
   const write = (error: unknown): void => {
     if (log !== undefined) logFailure(log, error);
   };
-  const tell = guardListener(listener, write);
+  const guarded = guardListener(listener, write);
   return (error) => {
     write(error);
-    tell(error);
+    guarded(error);
   };
 }

@@ -458,35 +458,35 @@ export class TestWorker {
     payload?: unknown,
     said: { set?: Record<string, unknown>; publish?: readonly { type: string; payload: unknown }[] } = {},
   ): Promise<void> {
-    return this.#tell({ kind: "event", event, payload, patch: said.set ?? {}, messages: said.publish ?? [] });
+    return this.#report({ kind: "event", event, payload, patch: said.set ?? {}, messages: said.publish ?? [] });
   }
 
   /** The attempt failed. */
   fail(error: unknown): Promise<void> {
-    return this.#tell({ kind: "failed", error });
+    return this.#report({ kind: "failed", error });
   }
 
   giveUp(reason: string): Promise<void> {
-    return this.#tell({ kind: "gave_up", reason });
+    return this.#report({ kind: "gave_up", reason });
   }
 
   retryLater(after: Duration): Promise<void> {
-    return this.#tell({ kind: "retry_later", afterMs: durationMs(after, "retryLater"), reason: null });
+    return this.#report({ kind: "retry_later", afterMs: durationMs(after, "retryLater"), reason: null });
   }
 
   /** Gives the task back unused. */
   release(): Promise<void> {
-    return this.#tell({ kind: "released" });
+    return this.#report({ kind: "released" });
   }
 
   /** An effect is carried out. */
   done(): Promise<void> {
-    return this.#tell({ kind: "done" });
+    return this.#report({ kind: "done" });
   }
 
   /** Runs the real handler (or its fake) and reports its outcome. */
   async run(): Promise<void> {
-    await this.#tell(
+    await this.#report(
       await run(this.#kernel, this.#task, { abort: neverAborted(), log: () => {}, fakes: this.#given.fakes }),
     );
   }
@@ -498,7 +498,7 @@ export class TestWorker {
       throw new PawlError("busy", "The task could not be renewed: another transaction has locked it. Try again.");
   }
 
-  async #tell(outcome: Outcome): Promise<void> {
+  async #report(outcome: Outcome): Promise<void> {
     const [reported] = await report(this.#kernel, [{ task: this.#task, outcome }]);
     await writeCalls(this.#kernel);
     if (reported === "lease_lost") throw this.#lost();

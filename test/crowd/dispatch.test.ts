@@ -70,10 +70,10 @@ test("a posting that no job knows of is listed, and closed when asked", async ()
   const { id: posting } = await here.publish({ ...wanted, lifetimeMs: 60_000 }, call);
   expect(await say("reconcileCrowds", { marketplace: "there" })).toEqual([]);
   expect(await say("reconcileCrowds", { marketplace: "here" })).toMatchObject([
-    { kind: "posting", posting, jobId: id, mended: false },
+    { kind: "posting", posting, jobId: id, repaired: false },
   ]);
   expect(await say("reconcileCrowds", { marketplace: "here", repair: true })).toMatchObject([
-    { posting, mended: true },
+    { posting, repaired: true },
   ]);
   expect(here.workers.openJobs().map((one) => one.id)).toEqual([own]);
   expect(await say("closeCrowdJob", { id })).toMatchObject({ state: "closing" });

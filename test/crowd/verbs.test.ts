@@ -193,13 +193,13 @@ eachStore((store) => {
     await it.market.dispose(gone!.id, call);
     const found = await it.t.pawl.crowd.reconcile();
     expect(found).toMatchObject([
-      { kind: "posting", posting: stray.id, jobId: kept, mended: false },
-      { kind: "posting", posting: orphan.id, jobId: nobody, mended: false },
-      { kind: "job", posting: gone!.id, jobId: lost, mended: false },
+      { kind: "posting", posting: stray.id, jobId: kept, repaired: false },
+      { kind: "posting", posting: orphan.id, jobId: nobody, repaired: false },
+      { kind: "job", posting: gone!.id, jobId: lost, repaired: false },
     ]);
     expect(await it.state(lost)).toBe("running");
-    const mended = await it.t.pawl.crowd.reconcile({ marketplace: "memory", repair: true });
-    expect(mended.map((one) => one.mended)).toEqual([true, false, true]);
+    const repaired = await it.t.pawl.crowd.reconcile({ marketplace: "memory", repair: true });
+    expect(repaired.map((one) => one.repaired)).toEqual([true, false, true]);
     await it.t.work();
     expect(await it.state(lost)).toBe("incomplete");
     // What may be another Pawl's is left alone.

@@ -72,7 +72,7 @@ function suite(open: () => Promise<{ db: Db; [Symbol.asyncDispose](): Promise<vo
       const bad = next("bad", `create table pawl.half (a int); ${broken}`, newest + 2);
       await expect(migrate(db, [...known, good, bad])).rejects.toMatchObject({
         code: "migration_failed",
-        message: expect.stringMatching(/^Migration \d+ \(bad\) failed, and nothing of it was applied: /),
+        message: expect.stringMatching(/^Migration \d+ \(bad\) failed, and was rolled back: /),
         details: { version: bad.version, name: "bad" },
       });
       expect(await exists(db, "pawl.half")).toBe(false);

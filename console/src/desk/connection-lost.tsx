@@ -2,7 +2,7 @@ import { copy } from "../copy.ts";
 import { hasSomething, labelOf } from "./form/form-values.ts";
 import type { Labeling } from "./labeling.ts";
 
-const told: Readonly<Record<string, string>> = {
+const messages: Readonly<Record<string, string>> = {
   expired: "Its time expired, or a lead revoked it. Another labeler may have it now.",
   completed: "It was already submitted, perhaps in another window.",
   skipped: "It was already skipped, perhaps in another window.",
@@ -20,7 +20,7 @@ export function AssignmentLost({ labeling }: { readonly labeling: Labeling }) {
   return (
     <div class="note bad" role="alert">
       <b>This sample is no longer assigned to you.</b>
-      <p>{told[lostAs.value ?? ""] ?? told.expired}</p>
+      <p>{messages[lostAs.value ?? ""] ?? messages.expired}</p>
       {isExpired && hasSomething(entered.value) && (
         <p>Your input is still here. If you submit it now, it is kept as late, and used if a lead accepts it.</p>
       )}

@@ -225,7 +225,7 @@ export class Labeling {
   async #readDesk(): Promise<void> {
     this.#lookedAt = Date.now();
     const desk = await this.#api.desk();
-    this.#timing.hear(desk.now);
+    this.#timing.setServerTime(desk.now);
     this.desk.value = desk;
   }
 

@@ -50,7 +50,7 @@ function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
         <span class="desk-queue-aim quiet">{aim}</span>
         <span class="desk-queue-counts">
           <b class="number">{waitingOf(queue)}</b>{" "}
-          {inHand.length > 0 && <span class="pill info">{inHand.length} in hand</span>}
+          {inHand.length > 0 && <span class="pill info">{inHand.length} open</span>}
         </span>
         <span class="quiet number">
           {done} done today{medianSeconds !== null && `, ${lasting(medianSeconds)} each`}

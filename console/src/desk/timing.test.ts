@@ -7,7 +7,7 @@ const deadline = "2026-01-01T12:10:00.000Z";
 function timingAt(moment: string) {
   const clock = { now: 1_000 };
   const timing = new Timing(() => clock.now);
-  timing.hear(moment);
+  timing.setServerTime(moment);
   return { timing, clock };
 }
 
@@ -16,7 +16,7 @@ test("what is left is told by the clock that counts, however wrong that of the m
   expect(timing.left(deadline)).toBe(600_000);
   clock.now += 60_000;
   expect(timing.left(deadline)).toBe(540_000);
-  timing.hear("2026-01-01T12:09:00.000Z");
+  timing.setServerTime("2026-01-01T12:09:00.000Z");
   expect(timing.left(deadline)).toBe(60_000);
 });
 

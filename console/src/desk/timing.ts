@@ -16,7 +16,7 @@ export class Timing {
   }
 
   /** The current time of the server. */
-  hear(moment: string): void {
+  setServerTime(moment: string): void {
     this.#aheadMs = Date.parse(moment) - this.#now();
   }
 

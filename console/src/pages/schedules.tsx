@@ -57,7 +57,7 @@ const columns: readonly Column<ScheduleAnswer>[] = [
         <StatePill state={one.status} tone={tones[one.status]} />
         {one.paused !== null && (
           <div class="small quiet">
-            {one.paused.actor ?? "somebody"}
+            {one.paused.actor ?? "an operator"}
             {one.paused.reason !== null && `: ${one.paused.reason}`}
           </div>
         )}

@@ -40,7 +40,7 @@ export function Menu({ label, name, children, stays = false }: MenuProps) {
       <summary aria-label={hasWords ? undefined : name} title={name} class={hasWords ? "button" : undefined}>
         {label}
       </summary>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: it only hears what its buttons were told. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: it only handles the events of its buttons. */}
       <div class="menu-list" onClick={chosen}>
         {children}
       </div>

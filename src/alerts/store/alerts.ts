@@ -49,7 +49,7 @@ export function claimAlerts(
 export interface DeliveryResult {
   readonly id: string;
   readonly attempts: number;
-  /** Sinks that received it, or have given up on it. */
+  /** Sinks that received it, or that failed permanently. */
   readonly told: readonly string[];
   readonly error: string | null;
   readonly retryAfterMs: number;
@@ -59,16 +59,16 @@ export interface DeliveryResult {
  * Records the outcome, unless another process has claimed the alert meanwhile. It is settled when every sink is that a
  * process has declared within `aliveMs`.
  */
-export async function markDelivered(db: Executor, told: DeliveryResult, aliveMs: number): Promise<void> {
+export async function markDelivered(db: Executor, result: DeliveryResult, aliveMs: number): Promise<void> {
   await db.rows(sql`
     update pawl.alerts
-    set told = ${textArray(told.told)}::text::text[], error = ${told.error}::text,
+    set told = ${textArray(result.told)}::text::text[], error = ${result.error}::text,
       due_at = case when exists (
         select from pawl.alert_sinks as sink
         where sink.seen_at > pawl.now() - ${aliveMs}::float8 * interval '1 millisecond'
-          and sink.name <> all((select ${textArray(told.told)}::text)::text[])
-      ) then pawl.now() + ${told.retryAfterMs}::float8 * interval '1 millisecond' end
-    where id = ${told.id}::uuid and attempts = ${told.attempts}::int and due_at is not null`);
+          and sink.name <> all((select ${textArray(result.told)}::text)::text[])
+      ) then pawl.now() + ${result.retryAfterMs}::float8 * interval '1 millisecond' end
+    where id = ${result.id}::uuid and attempts = ${result.attempts}::int and due_at is not null`);
 }
 
 /** Settles alerts that wait only for sinks that no process has any more. */

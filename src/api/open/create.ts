@@ -28,8 +28,8 @@ import { type StuckAfterOptions, stuckAfterOf } from "../../kernel/stuck-after.t
 import { Verbs } from "../../kernel/verbs.ts";
 import { type RelayOptions, relaySettings } from "../../outbox/settings.ts";
 import {
-  peopleChores,
   peopleCompanions,
+  peopleDuties,
   peopleLifecycles,
   peopleQuestionProviders,
 } from "../../people/lifecycle/lifecycles.ts";
@@ -172,7 +172,7 @@ export async function openOn(
     const lifecycles = [...declared, ...peopleLifecycles, ...[...families.values()].flatMap(lifecyclesOf)];
     const questionProviders = { ...peopleQuestionProviders, crowd: crowdQuestions(families) };
     const { reportsStuck = true, ...rest } = seams;
-    const chores = reportsStuck ? [...peopleChores, stuckReporter()] : peopleChores;
+    const chores = reportsStuck ? [...peopleDuties, stuckReporter()] : peopleDuties;
     const rooms = { companions: peopleCompanions, questionProviders, chores };
     const stuckAfter = stuckAfterOf(options.stuckAfter);
     const outcomeTimeoutMs = durationMs(options.outcomeTimeout ?? standardOutcomeTimeoutMs, "outcomeTimeout");

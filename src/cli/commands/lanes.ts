@@ -33,7 +33,7 @@ export function addLanes(program: Command, act: Act): void {
     act<Cause>((context, cause, lane) =>
       reached(context, async (pawl) => {
         await pawl.call("pause", { lane, ...cause });
-        await tell(context, pawl, lane!, "Paused");
+        await printChange(context, pawl, lane!, "Paused");
       }),
     ),
   );
@@ -46,14 +46,14 @@ export function addLanes(program: Command, act: Act): void {
     act<Cause>((context, cause, lane) =>
       reached(context, async (pawl) => {
         const wasPaused = await pawl.call("resume", { lane, ...cause });
-        await tell(context, pawl, lane!, wasPaused ? "Resumed" : "Not paused");
+        await printChange(context, pawl, lane!, wasPaused ? "Resumed" : "Not paused");
       }),
     ),
   );
 }
 
 /** Prints the change, and the lanes that it affects. */
-async function tell({ terminal }: Context, pawl: Reached, name: string, done: string): Promise<void> {
+async function printChange({ terminal }: Context, pawl: Reached, name: string, done: string): Promise<void> {
   const [lifecycle = "", part = ""] = name.replace(/@\d+/, "").split(/(?=[/:])/);
   const lanes = (await pawl.call("lanes", { internal: true })).filter(
     (one) => one.lifecycle === lifecycle && (part === "" || one.lane.endsWith(part)),

@@ -23,7 +23,7 @@ export function addSchedules(program: Command, act: Act): void {
     act<Cause>((context, options, schedule) =>
       reached(context, async (pawl) => {
         await pawl.call("pauseSchedule", { schedule, ...options });
-        await tell(context, pawl, schedule!);
+        await printSchedule(context, pawl, schedule!);
       }),
     ),
   );
@@ -35,7 +35,7 @@ export function addSchedules(program: Command, act: Act): void {
       act((context, _, schedule) =>
         reached(context, async (pawl) => {
           await pawl.call("resumeSchedule", { schedule });
-          await tell(context, pawl, schedule!);
+          await printSchedule(context, pawl, schedule!);
         }),
       ),
     );
@@ -56,7 +56,7 @@ export function addSchedules(program: Command, act: Act): void {
 }
 
 /** Prints a schedule after a change. */
-async function tell({ terminal }: Context, pawl: Reached, name: string): Promise<void> {
+async function printSchedule({ terminal }: Context, pawl: Reached, name: string): Promise<void> {
   const one = (await pawl.call("schedules", {})).filter((each) => each.name === name);
   if (terminal.json) printJson(terminal, one[0] ?? null);
   else printTable(terminal, one, columns);

@@ -170,12 +170,12 @@ async function importing(file: string, config: string): Promise<Record<string, u
     const failure = readFailure(error);
     if (failure !== undefined) throw failure;
     const where = placeOf(error, dirname(config));
-    const told = messageOf(error)
+    const message = messageOf(error)
       .split("\n")
       .slice(0, 2)
       .join(" ")
       .replace(/[.\s]+$/, "");
-    throw invalid(config, `could not be loaded${where}: ${told}`, "Run with --verbose for the stack trace.", error);
+    throw invalid(config, `could not be loaded${where}: ${message}`, "Run with --verbose for the stack trace.", error);
   }
 }
 

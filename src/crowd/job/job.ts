@@ -31,7 +31,7 @@ export function jobOf(family: CrowdLifecycles) {
     after: concludeJob(family),
   };
   const again = { set: () => ({ again: true }) };
-  const heard = { notice: again, progress: again };
+  const notifications = { notice: again, progress: again };
   const close = { to: "closing", set: () => ({ closing: true }) } as const;
   const stays = { set: () => ({ closing: true }) };
   const wentOn = [
@@ -78,19 +78,19 @@ export function jobOf(family: CrowdLifecycles) {
           fall_short: { to: "incomplete", deadLetter: true, ...ending },
           closed: { to: "closed", ...ending },
           close,
-          ...heard,
+          ...notifications,
         },
       },
-      extending: { run: extendJob(family), ...there, on: { extended: wentOn, close, ...heard } },
+      extending: { run: extendJob(family), ...there, on: { extended: wentOn, close, ...notifications } },
       closing: {
         run: closeJob(family),
         ...there,
-        on: { closed_there: { to: "looking", set: afresh }, close: stays, ...heard },
+        on: { closed_there: { to: "looking", set: afresh }, close: stays, ...notifications },
       },
       finished: { final: "success" },
       incomplete: { final: "failure" },
       closed: { final: "failure" },
-      failed: { on: { close: { ...close, guard: wasPublished }, ...heard } },
+      failed: { on: { close: { ...close, guard: wasPublished }, ...notifications } },
     },
     onParentEnd: "close", // The asking instance has ended.
   });

@@ -43,8 +43,8 @@ async function extend(
     const { content } = step.data;
     const places = extension.places - newest.places;
     const excludes = [...new Set((await step.children(family.submission)).map((child) => child.data.worker))];
-    const beside = await post(family, step, { content, places, excludes });
-    return [newest, { id: beside.id, places: beside.places }];
+    const extra = await post(family, step, { content, places, excludes });
+    return [newest, { id: extra.id, places: extra.places }];
   }
 }
 

@@ -144,9 +144,9 @@ function endedOf({ crowd }: CrowdLifecycles, children: readonly Child<Submission
   // A submission that a person approved although it does not match its schema is paid, and has no label.
   const labels = approved.map(({ data }) => data.label).filter((label) => label !== null);
   const { consensus, agreement } = conclude(labels, crowd.form);
-  const told = JSON.stringify(labels).length > mostText ? [] : labels;
+  const included = JSON.stringify(labels).length > mostText ? [] : labels;
   const why = reason ?? (consensus === undefined ? whyNone(labels) : null);
-  return { labels: told, consensus: consensus ?? null, agreement, ...countsOf(children), reason: why };
+  return { labels: included, consensus: consensus ?? null, agreement, ...countsOf(children), reason: why };
 }
 
 function whyNone(labels: readonly Json[]): string {

@@ -104,7 +104,7 @@ export async function countLettersFrom(db: Executor, firstId: string, most: numb
     select count(*)::int as letters from (
       select from pawl.dead_letters as letter
       where letter.id >= ${firstId}::uuid
-        -- A callback that died and the instance that waited for it in vain are one cause, and counted by the instance.
+        -- A callback that died and the instance that waited for it are one cause, and counted by the instance.
         and not (letter.kind = 'broker' and letter.instance_id is not null and exists (
           select from pawl.dead_letters as other
           where other.instance_id = letter.instance_id and other.kind <> 'broker' and other.id >= ${firstId}::uuid

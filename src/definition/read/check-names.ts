@@ -11,24 +11,24 @@ import { placeOf, type StateDraft } from "./read-state.ts";
  * clear, so that one typo is not also reported as an unreachable state.
  */
 export function checkNames(draft: Draft, faults: Faults): Draft {
-  const mended = mendTargets(draft, faults);
-  checkInitial(mended, faults);
-  for (const state of mended.states.values()) {
-    checkOwnEvents(state, mended, faults);
-    checkSent(state, mended, faults);
-    checkCheckpoint(state, mended, faults);
-    checkRecoverWith(state, mended, faults);
+  const resolved = resolveTargets(draft, faults);
+  checkInitial(resolved, faults);
+  for (const state of resolved.states.values()) {
+    checkOwnEvents(state, resolved, faults);
+    checkSent(state, resolved, faults);
+    checkCheckpoint(state, resolved, faults);
+    checkRecoverWith(state, resolved, faults);
   }
-  checkRecovery(mended, faults);
-  checkEvents(mended, faults);
-  checkRenamed(mended, faults);
-  return mended;
+  checkRecovery(resolved, faults);
+  checkEvents(resolved, faults);
+  checkRenamed(resolved, faults);
+  return resolved;
 }
 
-function mendTargets(draft: Draft, faults: Faults): Draft {
+function resolveTargets(draft: Draft, faults: Faults): Draft {
   const targets = new Set(draft.states.keys());
   if (draft.builtIns) targets.add(failed).add(discarded);
-  const mend = (edge: EdgeDraft): EdgeDraft => {
+  const resolve = (edge: EdgeDraft): EdgeDraft => {
     if (edge.to === null || targets.has(edge.to)) return edge;
     const place = edge.isShort ? edge.place : `${edge.place}.to`;
     faults.add(
@@ -39,8 +39,10 @@ function mendTargets(draft: Draft, faults: Faults): Draft {
     );
     return { ...edge, to: nearest(edge.to, targets) ?? null };
   };
-  const states = [...draft.states].map(([name, state]) => [name, { ...state, edges: state.edges.map(mend) }] as const);
-  return { ...draft, states: new Map(states), common: draft.common.map(mend) };
+  const states = [...draft.states].map(
+    ([name, state]) => [name, { ...state, edges: state.edges.map(resolve) }] as const,
+  );
+  return { ...draft, states: new Map(states), common: draft.common.map(resolve) };
 }
 
 function checkInitial(draft: Draft, faults: Faults): void {
@@ -102,12 +104,12 @@ function checkSent(state: StateDraft, draft: Draft, faults: Faults): void {
   }
 }
 
-const told = ["answered", "unanswered", "joined"];
+const withPayload = ["answered", "unanswered", "joined"];
 
 /** The events that Pawl itself sends have no payload. */
 function checkPayload(event: string, place: string, draft: Draft, faults: Faults): void {
   const schema = draft.events.get(event);
-  if (schema === undefined ? !told.includes(event) : acceptsNothing(schema)) return;
+  if (schema === undefined ? !withPayload.includes(event) : acceptsNothing(schema)) return;
   const remedy = "Name an event that needs no payload, or make its schema optional.";
   faults.add("payload_needed", place, `${quotedValue(event)} needs a payload, and here there is none.`, remedy);
 }
@@ -193,8 +195,8 @@ function checkEvents(draft: Draft, faults: Faults): void {
     faults.add("built_in_changed", place, problem, "Give it another name.");
   }
   for (const event of draft.events.keys()) {
-    const tells = { answered: "ask", unanswered: "ask", joined: "join" }[event];
-    if (tells !== undefined && states.some((state) => state.kind === tells)) {
+    const kind = { answered: "ask", unanswered: "ask", joined: "join" }[event];
+    if (kind !== undefined && states.some((state) => state.kind === kind)) {
       const problem = `"${event}" comes from Pawl, with a payload of its own.`;
       faults.add("built_in_changed", `events.${event}`, problem, "Take it out.");
     } else if (!used.has(event) && !isBuiltInEvent(event, draft)) {

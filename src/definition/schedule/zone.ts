@@ -41,8 +41,8 @@ export class Zone {
 
   #aheadMs(momentMs: number): number {
     if (this.#format === undefined) return 0;
-    const told = this.#format.formatToParts(momentMs).find((part) => part.type === "timeZoneName")!.value;
-    const [, sign, hours, minutes, seconds = "0"] = offsetPattern.exec(told) ?? [];
+    const offset = this.#format.formatToParts(momentMs).find((part) => part.type === "timeZoneName")!.value;
+    const [, sign, hours, minutes, seconds = "0"] = offsetPattern.exec(offset) ?? [];
     if (sign === undefined) return 0; // Plain "GMT".
     const ms = (Number(hours) * 60 + Number(minutes)) * minuteMs + Number(seconds) * 1_000;
     return sign === "+" ? ms : -ms;

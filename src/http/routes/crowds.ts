@@ -3,7 +3,7 @@ import { about, anything, flag, id, listOf, orNull, shape, text, withMore } from
 import { unknown } from "../api/targets.ts";
 import { actor, after, cause, page } from "../api/usual-arguments.ts";
 import type { BalanceAnswer, BonusAnswer, NoticeAnswer } from "../contract.ts";
-import { astray, crowd, job, jobState, submission, submissionState } from "./answers/crowd-answer.ts";
+import { crowd, job, jobState, reconcileIssue, submission, submissionState } from "./answers/crowd-answer.ts";
 
 const { get, post } = routesOf("Crowds");
 
@@ -132,7 +132,7 @@ export const crowdRoutes = [
     summary: "Compare a marketplace with the stored jobs; with `repair`, fix the discrepancies.",
     takes: { repair: flag },
     isSlow: true,
-    answer: listOf(astray),
+    answer: listOf(reconcileIssue),
     call: ({ crowd }, { marketplace, repair }) => crowd.reconcile({ marketplace, repair }),
   }),
   post("noticePosting", "/marketplaces/{marketplace}/notice", "send", {

@@ -18,7 +18,7 @@ import type { Executor } from "../../store/port/db.ts";
 import { readLetterAbout } from "../../views/dead-letters.ts";
 import { readSteps } from "../../views/tasks/tasks.ts";
 
-const nobody = { actor: null, reason: null };
+const noActor = { actor: null, reason: null };
 
 /** Explains the recovery of an instance by the functions that decide about it. Reads only: three statements at most. */
 export async function explainRecovery(kernel: Kernel, db: Executor, row: InstanceRow): Promise<RecoveryExplanation> {
@@ -58,7 +58,7 @@ async function nextOf(db: Executor, row: InstanceRow): Promise<NextRecoveryStep>
 }
 
 function retryOf(lifecycle: LifecycleModel, instance: InstanceModel, nowMs: number): ExplainedRetry {
-  const plan = guarded(instance, () => planRecovery(lifecycle, instance, nobody, nowMs));
+  const plan = guarded(instance, () => planRecovery(lifecycle, instance, noActor, nowMs));
   if (plan.kind === "refused") return plan;
   const { target, way, resets, decisions } = plan;
   const moves = decisions.map(({ event, from, to }) => ({ event, from: from!, to }));
@@ -84,7 +84,7 @@ function ifItFailed(
 ): { next: NextRecoveryStep; retry: ExplainedRetry | null } {
   const fails =
     instance.outcome === null
-      ? guarded(instance, () => decide(lifecycle, instance, { name: "fail", payload: undefined, ...nobody }, nowMs))
+      ? guarded(instance, () => decide(lifecycle, instance, { name: "fail", payload: undefined, ...noActor }, nowMs))
       : undefined;
   if (fails?.kind !== "decided") return { next: { kind: "none" }, retry: null };
   if (!isFailure(lifecycle, fails)) return { next: { kind: "none" }, retry: { kind: "caught", to: fails.to } };

@@ -1,6 +1,6 @@
 import { cleanText } from "../../base/json.ts";
 import { isInternal } from "../../definition/internal.ts";
-import type { Chore, Kernel } from "../../kernel/kernel.ts";
+import type { Kernel, MaintenanceDuty } from "../../kernel/kernel.ts";
 import { alertsTopic } from "../../kernel/signals/signals.ts";
 import { claimSweep } from "../../store/move/sweeps.ts";
 import type { StuckReason } from "../explain/explanation.ts";
@@ -25,7 +25,7 @@ const alertedElsewhere: ReadonlySet<StuckReason> = new Set([
 ]);
 
 /** The part of maintenance that raises alerts for stuck instances: once per cause, until it is resolved. */
-export function stuckReporter(): Chore {
+export function stuckReporter(): MaintenanceDuty {
   let lookedAtMs = Number.NEGATIVE_INFINITY;
   return {
     name: "report stuck instances",

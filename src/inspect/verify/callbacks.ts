@@ -8,7 +8,7 @@ export function inconsistentInboxes(ids: Slice): Statement {
       select instance.id, case
         when instance.inbox <> waiting.callbacks
           then format('Its row counts %s waiting callbacks, and %s wait.', instance.inbox, waiting.callbacks)
-        -- One that nobody has looked at since is on its way.
+        -- One that was not matched since will be.
         when instance.closed_at is not null and waiting.seen > 0 then 'A callback waits for it, and it has ended.'
       end as message
       from pawl.instances as instance

@@ -420,7 +420,7 @@ function claimsOf(ids: Slice): Part {
       from granted as one
       left join lateral (
         select string_agg(case
-          -- The attempt was given back: its worker could not renew.
+          -- The attempt was returned: its worker could not renew.
           when each.what = 'lapsed' and each.detail ->> 'reason' in ('database_away', 'not_started') then 'released'
           else each.what end, ',') as setbacks
         from pawl.attempts as each

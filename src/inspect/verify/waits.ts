@@ -17,7 +17,7 @@ export function forgottenWaits(ids: Slice): Statement {
     ),
     judged as (
       select instance.id, case
-        -- Who entered it before the timeout was declared has none; a timeout that stays in the state is over.
+        -- An instance that entered before the timeout was declared has none; a timeout that stays in the state has fired.
         when kind.kind = 'wait' and pawl.ms(entry.at) >= kind.timed_ms and not exists (
           select from pawl.journal as move
           where move.instance_id = instance.id and move.version > instance.visit and move.source = 'timer'

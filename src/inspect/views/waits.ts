@@ -165,7 +165,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', few.id::text, 'lane', few.lane, 'attempt', few.attempt, 'since_ms', pawl.ms(few.since),
         'due_ms', pawl.ms(few.due_at), 'worker', few.worker, 'leased_until_ms', pawl.ms(few.leased_until),
-        'event', few.work ->> 'event', 'last_attempt', past.last_attempt, 'progress', heard.progress
+        'event', few.work ->> 'event', 'last_attempt', past.last_attempt, 'progress', newest.progress
       ) order by few.id), '[]') as effects
       from (
         select task.*
@@ -187,7 +187,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
         select jsonb_build_object('fraction', each.fraction, 'note', each.note) as progress
         from pawl.progress as each
         where each.instance_id = instance.id and each.task_id = few.id and each.token = few.token and few.worker is not null
-      ) as heard on true
+      ) as newest on true
     ) as effects
     cross join lateral (
       select coalesce(jsonb_agg(jsonb_build_object(

@@ -94,7 +94,7 @@ export class InstanceUpdate {
   failedTimers: ReadonlyMap<string, unknown> = noTimers;
   /** Due events that failed and are delayed, or ended, with this update. */
   failedEvents: readonly FailedEvent[] = none;
-  /** What kept this update from being decided: nothing of it is written. */
+  /** Why this update could not be decided: then it is not written. */
   error: unknown;
   /** Callbacks that no state has accepted yet. */
   waiting: readonly WaitingCallback[] = none;
@@ -236,9 +236,9 @@ export class InstanceUpdate {
     this.failures.decideLetters(event === "discard" ? "discarded" : "requeued", actor, reason ?? `\`${event}\``);
   }
 
-  /** Decides the dead letters of events that were given up and were meant for the visit, or the run, that ends. */
+  /** Decides the dead letters of failed events that belonged to the visit, or the run, that ends. */
   #resolveEvents({ event, actor, endsRun }: Decision): void {
-    // Each of the failures after which an event is given up is counted among the alarms.
+    // Each of the failures after which an event becomes a dead letter is counted among the alarms.
     const mayHaveLetter = this.row.alarms >= standardRetry.maxAttempts;
     if (!mayHaveLetter && this.#failureRows === undefined) return;
     this.failures.resolveEvents(endsRun ? "run" : "visit", mayHaveLetter, actor, `\`${event}\` came first`);

@@ -74,7 +74,7 @@ function asks(kernel: Kernel, row: InstanceRow): boolean {
 
 /**
  * The children of those that are in a join, after what is due was applied. A parent with an undelivered event is
- * checked again after the delivery: a child that was told to retry must not be counted by its earlier outcome. So is
+ * checked again after the delivery: a child that received a retry event must not be counted by its earlier outcome. So is
  * one whose move into the join has an `after` that has not run, since that may start and notify children.
  */
 async function checkJoins(db: Executor, updates: readonly InstanceUpdate[], busy: Set<string>): Promise<void> {

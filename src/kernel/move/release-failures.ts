@@ -54,18 +54,18 @@ export async function failReleases(kernel: Kernel, parked: ParkedState, failed: 
   const rows = counting.map(failureOf);
   const where = { lifecycle: lifecycle.name, state, everyMs, capMs: everyMs * longestPause };
   const known = new Map((await recordReleaseFailures(kernel.db, where, rows)).map((one) => [one.id, one]));
-  const told = new Map<string, Counted>();
+  const counted = new Map<string, Counted>();
   for (const [index, row] of rows.entries()) {
     const { attempts, is_new: isNew } = known.get(row.instanceId)!;
     if (!isNew && attempts !== limitOf(row) && !(row.what === "failed" && attempts > mostFailures)) continue;
     const { error } = counting[index]!;
     const { blockers } = error.details as { blockers?: readonly Blocker[] };
-    told.set(row.instanceId, { ...row, attempts, blockers });
+    counted.set(row.instanceId, { ...row, attempts, blockers });
     const fields = { lifecycle: lifecycle.name, state, instance: row.instanceId, event: parked.event, attempts };
     const text = `A parked \`${lifecycle.name}\` was not released from \`${state}\`; it stays parked and is tried again: ${row.reason}`;
     kernel.telemetry.log.warn({ ...fields, ...errorFields(error) }, text);
   }
-  if (told.size > 0) await noteFailures(kernel, parked, told);
+  if (counted.size > 0) await noteFailures(kernel, parked, counted);
 }
 
 function limitOf({ what }: ReleaseFailure): number {
@@ -90,13 +90,13 @@ function failureOf({ id, visit, error }: Failed): ReleaseFailure {
 }
 
 /** Writes the notes, dead letters and alerts through the commit of their instances. */
-async function noteFailures(kernel: Kernel, parked: ParkedState, told: ReadonlyMap<string, Counted>): Promise<void> {
-  const rows = await readInstances(kernel.db, [...told.keys()]);
+async function noteFailures(kernel: Kernel, parked: ParkedState, counted: ReadonlyMap<string, Counted>): Promise<void> {
+  const rows = await readInstances(kernel.db, [...counted.keys()]);
   const givenUp = new Set<string>();
   const decide = async (db: Executor, updates: readonly InstanceUpdate[]): Promise<void> => {
     await applyDueFirst(db, updates);
     for (const update of updates) {
-      const failure = told.get(update.row.id)!;
+      const failure = counted.get(update.row.id)!;
       if (update.error !== undefined || update.instance.visit !== failure.visit) continue;
       update.decide(() => note(update, parked, failure));
       if (isGivenUp(failure)) givenUp.add(update.row.id);

@@ -301,7 +301,7 @@ async function decideSend(
     if (send.expectedVersion !== undefined && send.expectedVersion !== update.instance.version) {
       throw new PawlError(
         "version_conflict",
-        `\`${send.event}\` expected version ${send.expectedVersion} of ${nameOf(update.row)}, and it is at ${update.instance.version}. Read it again and decide anew.`,
+        `\`${send.event}\` expected version ${send.expectedVersion} of ${nameOf(update.row)}, and it is at ${update.instance.version}. Read it again and decide again.`,
         { expected: send.expectedVersion, actual: update.instance.version },
       );
     }
@@ -327,7 +327,7 @@ async function decideSend(
   }
 }
 
-/** An event that was given up and is sent again comes too late for a visit that has ended. */
+/** An event that failed permanently and is sent again comes too late for a visit that has ended. */
 function refuseWhenOver(update: InstanceUpdate, send: Send, { run, visit }: Occasion): void {
   const { instance } = update;
   if (instance.run === run && (visit === null || instance.visit === visit)) return;
@@ -405,10 +405,10 @@ function finish(
     return;
   }
   if (answer === undefined) throw broken(`A send of \`${one.send.event}\` was neither decided nor refused.`);
-  const stands = answer.version === update.row.version;
+  const isLast = answer.version === update.row.version;
   one.outcome = {
     ok: true,
-    instance: stands
+    instance: isLast
       ? snapshotOf(update.row)
       : snapshotAfter(update.at(answer, atMs!), atMs!, update.failureAt(answer, atMs!)),
   };

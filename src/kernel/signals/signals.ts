@@ -28,8 +28,8 @@ export class Signals {
   #forward: (topic: string) => void = () => {};
 
   /** Passes hints on to other processes, too. */
-  forwardTo(tell: (topic: string) => void): void {
-    this.#forward = tell;
+  forwardTo(forward: (topic: string) => void): void {
+    this.#forward = forward;
   }
 
   /** Calls `wake` at the next hint about `topic`, an instance's id or a lane; returns a function that stops waiting. */
@@ -44,11 +44,11 @@ export class Signals {
   }
 
   /**
-   * Calls `hear` at every hint, and with undefined when anything may have happened; returns a function that ends that.
+   * Calls `follower` at every hint, and with undefined when anything may have happened; returns a function that ends that.
    */
-  follow(hear: (topic: string | undefined) => void): () => void {
-    this.#followers.add(hear);
-    return () => this.#followers.delete(hear);
+  follow(follower: (topic: string | undefined) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
   }
 
   hint(topic: string): void {
@@ -88,13 +88,13 @@ export class Signals {
 
   /** Receives a hint from another process; returns whether this process had a waiter for it. */
   receive(topic: string): boolean {
-    for (const hear of this.#followers) hear(topic);
+    for (const follower of this.#followers) follower(topic);
     return this.#wake(topic);
   }
 
   /** Anything may have happened. */
   receiveAll(): void {
-    for (const hear of this.#followers) hear(undefined);
+    for (const follower of this.#followers) follower(undefined);
     for (const topic of [...this.#waiting.keys()]) this.#wake(topic);
   }
 

@@ -61,8 +61,8 @@ async function listOf(kernel: Kernel, job: LifecycleModel, page: JobsPage): Prom
   for (let beforeId = page.beforeId; ; ) {
     const rows = await find(kernel, job, status, { lifecycle: job.name, beforeId, limit });
     // Ready and running jobs are in the same state, and a job may have continued between two reads.
-    const stand = await statusOf(kernel, rows);
-    found.push(...stand.filter((one) => status === undefined || one.status === status));
+    const statuses = await statusOf(kernel, rows);
+    found.push(...statuses.filter((one) => status === undefined || one.status === status));
     const last = rows.at(-1);
     if (found.length >= limit || last === undefined || rows.length < limit) return found;
     beforeId = last.id;

@@ -8,7 +8,7 @@ export interface KnownTasks {
 }
 
 /**
- * Puts back what a claim has leased to a worker that never got its reply: nobody would run it before the lease has lapsed,
+ * Puts back what a claim has leased to a worker that never got its reply: no worker would run it before the lease has lapsed,
  * and the lapse would spend an attempt of a step that has not begun.
  */
 export async function returnLostClaims(kernel: Kernel, given: KnownTasks): Promise<void> {

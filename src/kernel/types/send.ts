@@ -32,7 +32,7 @@ export interface Send {
   readonly late?: AcceptedCallback & { readonly event: string };
   /** The origin of the move. @default a call */
   readonly source?: "call" | "timer" | "pawl";
-  /** What it belongs to: when that is over, it is refused. */
+  /** The visit or run that it belongs to: after its end, the event is refused. */
   readonly during?: Occasion;
   /** The sender may have sent it before: its move is searched for first. */
   readonly mayBeKnown?: boolean;

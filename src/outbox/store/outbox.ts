@@ -32,7 +32,7 @@ export async function leaseShards(
         order by message.position limit 1
       ) as head
       where shard.leased_until is null or shard.leased_until <= clock.now
-        -- The clock was set back: nobody leases for so long.
+        -- The clock was set back: no relay leases for that long.
         or shard.leased_until > clock.now + interval '1 hour'
       order by head.position
       limit ${lease.atMost}::int

@@ -33,7 +33,7 @@ class Queue {
     const free = some.filter((slot) => !slot.tried?.some((one) => one.labeler === labeler));
     this.read += some.length;
     return {
-      looked: some.length,
+      scanned: some.length,
       last: some.at(-1) ?? null,
       done: new Set(some.filter((slot) => !free.includes(slot)).map((slot) => slot.sample_id)).size,
       skipped: 0,

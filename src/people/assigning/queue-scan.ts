@@ -113,19 +113,23 @@ export class QueueScan {
   /** The fitting slots of a range, best first. */
   strode(strode: ScannedRange, most: number): FoundSlot[] {
     const { done, skipped, tooOften } = this.#tally;
-    const told = { done: done + strode.done, skipped: skipped + strode.skipped, tooOften: tooOften + strode.too_often };
-    this.#tally = told;
+    const tally = {
+      done: done + strode.done,
+      skipped: skipped + strode.skipped,
+      tooOften: tooOften + strode.too_often,
+    };
+    this.#tally = tally;
     this.#strides += 1;
     const found = (strode.found ?? []).map((one) => ({ ...one, slot: positionOf(one) }));
     const last = strode.last ?? undefined;
     if (!this.#met && this.#phase === "ahead" && last !== undefined) {
       const [best] = found;
       this.#clear = best === undefined ? positionOf(last) : { ...best.slot, no: best.slot.no - 1 };
-      this.#cleared += strode.looked;
+      this.#cleared += strode.scanned;
       this.#met = best !== undefined;
     }
-    this.#passed += strode.looked;
-    this.#goOn(strode.looked < most, last);
+    this.#passed += strode.scanned;
+    this.#goOn(strode.scanned < most, last);
     return found;
   }
 

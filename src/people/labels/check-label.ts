@@ -53,13 +53,13 @@ export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<
 
 /** The label is invalid. `details.faults` has all faults, `{ path, code, message }` each. */
 export function labelInvalid(of: AnyQueue | AnyCrowd, faults: readonly LabelFault[]): PawlError {
-  const told = faults.slice(0, 5).map(({ path, code, message }) => {
+  const listed = faults.slice(0, 5).map(({ path, code, message }) => {
     if (path !== "") return `${path} ${message}`;
     const isRule = of.kind === "queue" && (code === "validate" || Object.hasOwn(of.rules, code));
     return isRule ? message : `the label ${message}`;
   });
-  const more = faults.length > told.length ? `; and ${faults.length - told.length} more` : "";
-  const text = `The label is invalid for ${of.kind} \`${of.name}\`: ${told.join("; ")}${more}.`;
+  const more = faults.length > listed.length ? `; and ${faults.length - listed.length} more` : "";
+  const text = `The label is invalid for ${of.kind} \`${of.name}\`: ${listed.join("; ")}${more}.`;
   return new PawlError("label_invalid", text, { [of.kind]: of.name, faults });
 }
 

@@ -1,6 +1,6 @@
 import type { LifecycleModel } from "../../definition/model.ts";
 import type { QuestionProviders } from "../../kernel/family/question-provider.ts";
-import type { Chore } from "../../kernel/kernel.ts";
+import type { MaintenanceDuty } from "../../kernel/kernel.ts";
 import type { CompanionTable } from "../../kernel/types/companion-table.ts";
 import { recheckEligibility } from "../assigning/eligibility.ts";
 import { queueQuestions } from "../question-provider.ts";
@@ -23,7 +23,7 @@ export const peopleCompanions: ReadonlyMap<string, CompanionTable> = new Map([
 
 export const peopleQuestionProviders: QuestionProviders = { queue: queueQuestions };
 
-export const peopleChores: readonly Chore[] = [
+export const peopleDuties: readonly MaintenanceDuty[] = [
   { name: "check samples for eligible labelers", round: recheckEligibility },
   { name: "settle samples", round: settleRest },
 ];

@@ -34,12 +34,12 @@ function moveOf(decisions: readonly Decision[]): SampleMove {
   const last = decisions.at(-1)!;
   const [was, is] = [isUnresolved(decisions[0]!.from), isUnresolved(last.to)];
   const of = (event: string) => decisions.filter((one) => one.event === event);
-  const looked = decisions.map((one) => (one.payload as { changes?: number | null } | undefined)?.changes ?? 0);
+  const changes = decisions.map((one) => (one.payload as { changes?: number | null } | undefined)?.changes ?? 0);
   const more = [...of("reopen"), ...of("enlarge")].map((one) => one.payload as { attempts: number; slots: number });
   return {
     id: last.instance.id,
     open: last.to === "open",
-    settled: Math.max(...looked) || null,
+    settled: Math.max(...changes) || null,
     reopens: last.to === "open" && more.length > 0,
     moreSlots: of("widen").length + more.reduce((sum, one) => sum + one.slots, 0),
     moreTries: more.reduce((sum, one) => sum + one.attempts, 0),

@@ -52,7 +52,7 @@ export type LabelReview = { readonly labelId: string; readonly comment: string |
 /** What a posted sample gets in addition: slots, tries for reopened slots, and time. */
 export type Reopening = { readonly slots: number; readonly attempts: number; readonly closesAtMs: number };
 
-const looked = { changes: orNull(whole) };
+const considered = { changes: orNull(whole) };
 const verdict = recordSchema<LabelReview>({ labelId: text, comment: orNull(text) });
 
 const sampleData = recordSchema<SampleData>({
@@ -83,14 +83,14 @@ export const sample = lifecycle("pawl_sample", {
   data: sampleData,
   events: {
     agree: recordSchema<ConsideredChanges & { consensus: Json; agreement: number | null; reason?: string | null }>({
-      ...looked,
+      ...considered,
       consensus: json,
       agreement: orNull(number),
       reason: optional(orNull(text)),
     }),
-    widen: recordSchema<ConsideredChanges & { agreement: number | null }>({ ...looked, agreement: orNull(number) }),
-    exhaust: recordSchema<NoResult>({ ...looked, reason: text, agreement: orNull(number) }),
-    unassign: recordSchema<NoResult>({ ...looked, reason: text, agreement: orNull(number) }),
+    widen: recordSchema<ConsideredChanges & { agreement: number | null }>({ ...considered, agreement: orNull(number) }),
+    exhaust: recordSchema<NoResult>({ ...considered, reason: text, agreement: orNull(number) }),
+    unassign: recordSchema<NoResult>({ ...considered, reason: text, agreement: orNull(number) }),
     accept_label: verdict,
     reject_label: verdict,
     accept_late: verdict,

@@ -153,7 +153,7 @@ export function moveAssignments(rows: readonly AssignmentMove[]) {
       where assignment.id = moved.id
       returning assignment.id, assignment.status
     ),
-    -- After its assignment: whoever writes a draft locks them in that order, too.
+    -- After its assignment: drafts are written with the locks in that order, too.
     undrafted as (
       delete from pawl.drafts as draft using reassigned
       where draft.assignment_id = reassigned.id and reassigned.status in ('completed', 'skipped')

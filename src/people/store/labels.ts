@@ -97,7 +97,7 @@ export function reviewLabels(rows: readonly ReviewedLabel[]) {
       where label.id = said.label_id and label.review is null
       returning label.sample_id, label.assignment_id, label.slot, label.queue, label.labeler, label.review, label.late
     ),
-    -- Who has said his word, late as it was, is not asked once more. Should he have been at this moment, two would bar him,
+    -- A labeler with a late label is not asked again. Where one was asked at this moment, two rows would exclude the labeler,
     -- which their index refuses.
     barred as (
       update pawl.assignments as assignment set bars = true

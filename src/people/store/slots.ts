@@ -129,7 +129,7 @@ export function readOpenSlots(
 /** The open slots of a range of a queue, for one labeler. */
 export interface ScannedRange {
   /** How many slots it was, and the last of them. */
-  readonly looked: number;
+  readonly scanned: number;
   readonly last: { readonly sample_id: string; readonly no: number; readonly rank: number } | null;
   /** Counts of samples that are excluded for the labeler, by reason. */
   readonly done: number;

@@ -102,10 +102,11 @@ export function dawidSkene(labels: Iterable<GivenLabel>, options: DawidSkeneOpti
  * two answers are equally probable, that digit grows round by round until it decides.
  */
 function inOneOrder(labels: readonly GivenLabel[]): GivenLabel[] {
-  const told = (one: string, other: string) => (one < other ? -1 : Number(one > other));
+  const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other));
   const text = ({ label }: GivenLabel) => canonicalJson(label as Json);
   return [...labels].sort(
-    (one, other) => told(one.sample, other.sample) || told(one.labeler, other.labeler) || told(text(one), text(other)),
+    (one, other) =>
+      compare(one.sample, other.sample) || compare(one.labeler, other.labeler) || compare(text(one), text(other)),
   );
 }
 

@@ -81,7 +81,7 @@ export function insertCallbacks(db: Executor, rows: readonly NewCallback[], wait
       limit (select ${rows.length}::int)
     ),
     rung as (
-      -- Whoever has decided about it without them decides anew.
+      -- A decision that was made without them is made again.
       update pawl.instances as each
       set inbox = each.inbox + counted.callbacks, alarms = each.alarms + 1
       from counted where each.id = counted.id

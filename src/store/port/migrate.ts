@@ -121,7 +121,7 @@ async function apply(db: Db, migration: Migration): Promise<boolean> {
     if (error instanceof PawlError && error.fault === "environment" && error.code !== "not_migrated") throw error;
     throw new PawlError(
       "migration_failed",
-      `Migration ${migration.version} (${migration.name}) failed, and nothing of it was applied: ${messageOf(error)}`,
+      `Migration ${migration.version} (${migration.name}) failed, and was rolled back: ${messageOf(error)}`,
       { version: migration.version, name: migration.name },
       { cause: error },
     );

@@ -91,7 +91,7 @@ export class PostgresListener implements Listener {
       this.#wait?.end(false);
     };
     client.on("error", lose).on("end", lose);
-    client.on("notification", ({ payload = "" }) => this.#hear(payload));
+    client.on("notification", ({ payload = "" }) => this.#receive(payload));
     try {
       streamOf(client).unref();
       await client.query("listen pawl");
@@ -123,7 +123,7 @@ export class PostgresListener implements Listener {
     return isHeard;
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     this.#heardAt = performance.now();
     if (!text.startsWith("?")) this.#options.onNotice(text);
     else if (text === this.#wait?.text) this.#wait.end(true);

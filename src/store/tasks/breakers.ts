@@ -104,7 +104,7 @@ export function readCalls(
       from pawl.breaker_counts as each
       where each.breaker = wanted.name and each.flip = wanted.flip
         and each.at > clock.now - wanted.window_ms * interval '1 millisecond'
-        -- A clock that was set back holds up nobody for long.
+        -- A clock that was set back blocks no breaker for long.
         and each.at < clock.now + wanted.window_ms * interval '1 millisecond'
     ) as calls`);
 }

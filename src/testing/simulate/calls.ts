@@ -139,9 +139,9 @@ export async function interrupt(world: World, dice: Dice, id: string, when: stri
   const meant = world.instances.filter((one) => one.id === id);
   const call = await chooseCall(world, dice, "events", meant);
   if (call === undefined) return;
-  await world.beside(async (t) => {
+  await world.inParallel(async (t) => {
     const answer = await send(t, call, `interruption ${dice.seed}`);
-    world.story.tell(`Meanwhile, ${when} a caller sends ${eventText(call)} (${answer}).`);
+    world.story.add(`Meanwhile, ${when} a caller sends ${eventText(call)} (${answer}).`);
   });
 }
 

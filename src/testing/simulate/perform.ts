@@ -39,7 +39,7 @@ const doing: Readonly<Record<ActKind, Doing>> = {
     const answers = await world.call((t) =>
       Promise.all((isRace ? [0, 1] : [0]).map(() => start(world, t, name, key, data))),
     );
-    world.story.tell(`${callers} ${name} ${JSON.stringify(key)}${shown}: ${answers.join("; ")}.`);
+    world.story.add(`${callers} ${name} ${JSON.stringify(key)}${shown}: ${answers.join("; ")}.`);
   },
   send: (world, dice) => sendTogether(world, dice, 1),
   race: (world, dice, { isSimple }) => sendTogether(world, dice, isSimple ? 1 : 2),
@@ -69,7 +69,7 @@ const doing: Readonly<Record<ActKind, Doing>> = {
   relay: async (world) => {
     const sent = await world.attempt((t) => t.relay());
     if (sent !== undefined && sent.result.length > 0)
-      world.story.tell(`The outbox is sent: ${sent.result.length} messages.`);
+      world.story.add(`The outbox is sent: ${sent.result.length} messages.`);
   },
   recover: operate((one) => one.instance.state === failed),
   restart: operate((one) => one.instance.outcome !== "discarded"),
@@ -101,7 +101,7 @@ async function sendTogether(world: World, dice: Dice, callers: number): Promise<
   );
   const texts = calls.map((call, caller) => `${eventText(call)} (${answers[caller]})`);
   const who = callers === 1 ? "A caller sends" : "At the same time callers send";
-  world.story.tell(`${who} ${texts.join(" and ")} to ${first.to.name}.`);
+  world.story.add(`${who} ${texts.join(" and ")} to ${first.to.name}.`);
 }
 
 /** An external service sends a result or an error. */
@@ -125,7 +125,7 @@ async function bring(
     }),
   );
   const what = isError ? `an error for \`${event}\`` : eventText({ event, payload });
-  world.story.tell(`A service brings ${what} to ${to.name}: ${answer}.`);
+  world.story.add(`A service brings ${what} to ${to.name}: ${answer}.`);
 }
 
 function arm(kind: "fail" | "failPermanently" | "stall" | "interrupt"): Doing {
@@ -142,6 +142,6 @@ function operate(isMeant: (one: World["instances"][number]) => boolean): Doing {
     const to = favorite(dice, "instance", candidates, ({ name }) => name);
     if (to === undefined) return;
     const answer = await world.call((t) => send(t, { to, event: kind, payload: undefined }, `operator ${dice.seed}`));
-    world.story.tell(`An operator sends \`${kind}\` (${answer}) to ${to.name}.`);
+    world.story.add(`An operator sends \`${kind}\` (${answer}) to ${to.name}.`);
   };
 }

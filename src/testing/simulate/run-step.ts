@@ -45,23 +45,23 @@ async function runStep(
 ): Promise<unknown> {
   const name = world.story.nameOf({ id: step.id, lifecycle, key: step.key, parent: step.parent });
   const attempt = step.attempt > 1 ? ` (attempt ${step.attempt})` : "";
-  world.story.tell(`A worker runs \`${state}\` of ${name}${attempt}.`);
+  world.story.add(`A worker runs \`${state}\` of ${name}${attempt}.`);
   const mishap = world.nextMishap();
-  if (mishap?.when === "before") await befall(world, mishap, step.id);
+  if (mishap?.when === "before") await applyFault(world, mishap, step.id);
   const place = `The step of \`${lifecycle}/${state}\``;
   let returned: unknown;
   try {
     returned = await settled(world.settings.timeoutMs, place, () => handler(step));
   } catch (error) {
     if (error instanceof Problem) return stop(world, error);
-    world.story.tell(`It throws: ${messageOf(error)}`);
+    world.story.add(`It throws: ${messageOf(error)}`);
     throw error;
   }
   if (!isReturnable(returned)) {
     const message = `${place} returned ${quotedValue(returned)}. Return step.go(…), step.retryLater(…), step.giveUp(…) or nothing.`;
     return stop(world, new Problem(place, message));
   }
-  if (mishap?.when === "after") await befall(world, mishap, step.id);
+  if (mishap?.when === "after") await applyFault(world, mishap, step.id);
   return returned;
 }
 
@@ -82,22 +82,22 @@ const failure = "a simulated failure";
 /** A worker that stalls is late by more than a moment. */
 const marginMs = 1_000;
 
-async function befall(world: World, { kind, when, dice }: StepFault, id: string): Promise<void> {
+async function applyFault(world: World, { kind, when, dice }: StepFault, id: string): Promise<void> {
   const moment = when === "before" ? "before it begins" : "after it has done its work";
   switch (kind) {
     case "fail":
-      world.story.tell(`It fails ${moment}.`);
+      world.story.add(`It fails ${moment}.`);
       throw new TransientError(failure);
     case "failPermanently":
-      world.story.tell(`It fails ${moment}, with an error that is not retried.`);
+      world.story.add(`It fails ${moment}, with an error that is not retried.`);
       throw new PermanentError(failure);
     case "stall":
-      world.story.tell(`Its worker stalls ${moment}, for longer than its lease. Another one takes over.`);
-      await world.beside(async (t) => {
+      world.story.add(`Its worker stalls ${moment}, for longer than its lease. Another one takes over.`);
+      await world.inParallel(async (t) => {
         await t.advance(world.settings.leaseMs + marginMs);
         await t.work();
       });
-      world.story.tell("The first worker continues its step.");
+      world.story.add("The first worker continues its step.");
       return;
     default:
       await interrupt(world, dice, id, `${moment},`);

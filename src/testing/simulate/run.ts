@@ -52,7 +52,7 @@ export async function runPlan(
   settings.effects.observe(
     effectsUntilDeath(({ name, about }, isRepeat) => {
       const what = `\`${name}\`${about === null ? "" : ` for ${about}`}`;
-      world.story.tell(
+      world.story.add(
         isRepeat ? `The known key keeps the effect ${what} from happening again.` : `The effect ${what} happens.`,
       );
     }),
@@ -102,7 +102,7 @@ async function readWorld(world: World, atRest: boolean): Promise<Violation | und
 /** No more acts; everything that happens by itself happens. Planned faults still occur, each once. */
 async function comeToRest(world: World): Promise<void> {
   const { settings } = world;
-  world.story.tell("No more acts follow; all work settles.");
+  world.story.add("No more acts follow; all work settles.");
   const settleDown = async (t: TestPawl) => {
     await t.settle(settings.settleMs);
     if (settings.pawl.outbox === undefined) return;

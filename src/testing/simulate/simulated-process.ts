@@ -95,13 +95,13 @@ export class SimulatedProcess {
 }
 
 /** Around every effect: a dead process requests nothing, and one with a planned death may die right after it. */
-export function effectsUntilDeath(tell: (effect: RecordedEffect, isRepeat: boolean) => void): EffectObserver {
+export function effectsUntilDeath(observe: (effect: RecordedEffect, isRepeat: boolean) => void): EffectObserver {
   return {
     before: async () => {
       if (owners.getStore()?.isDead === true) await never();
     },
     after: async (effect, isRepeat) => {
-      tell(effect, isRepeat);
+      observe(effect, isRepeat);
       await owners.getStore()?.visit(`effect:${effect.name}`);
     },
   };

@@ -25,7 +25,7 @@ export class Story {
     return this.#lines;
   }
 
-  tell(line: string): void {
+  add(line: string): void {
     const passedMs = this.#nowMs() - this.#toldMs;
     this.#toldMs += passedMs;
     this.#lines.push(`${passedMs > 0 ? `${roundedText(passedMs)} later: ` : ""}${this.withNames(line)}`);

@@ -67,7 +67,7 @@ export class World {
     const what = "An act of the simulation, with the steps that ran during it,";
     const done = await settled(limitMs, what, () => Promise.race([this.#running.run(work), this.#broken]));
     if ("result" in done) return done;
-    this.story.tell(`The process dies ${describePlace(done.died)}, and another one takes over.`);
+    this.story.add(`The process dies ${describePlace(done.died)}, and another one takes over.`);
     await this.boot();
     return undefined;
   }
@@ -77,7 +77,7 @@ export class World {
     for (;;) {
       const done = await this.attempt(work);
       if (done !== undefined) return done.result;
-      this.story.tell("The caller got no response, and repeats the call.");
+      this.story.add("The caller got no response, and repeats the call.");
     }
   }
 
@@ -107,7 +107,7 @@ export class World {
   }
 
   /** Another process, in parallel to the current one, which does something and ends. */
-  async beside(work: (t: TestPawl) => Promise<void>): Promise<void> {
+  async inParallel(work: (t: TestPawl) => Promise<void>): Promise<void> {
     const other = await this.#newProcess();
     await other.run(work);
     other.end();
@@ -129,9 +129,9 @@ export class World {
     for (const { id, name, instance } of seen) {
       const last = before.get(id);
       if (last === undefined) {
-        if (instance.parent !== null) this.story.tell(`${name} was started by a step, and is in ${instance.state}.`);
+        if (instance.parent !== null) this.story.add(`${name} was started by a step, and is in ${instance.state}.`);
       } else if (last.version !== instance.version) {
-        this.story.tell(`${name} has come from ${last.state} to ${instance.state}.`);
+        this.story.add(`${name} has come from ${last.state} to ${instance.state}.`);
       }
     }
     this.#instances = seen;

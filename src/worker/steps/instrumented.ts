@@ -8,8 +8,8 @@ import { type RunOptions, run } from "./run.ts";
 /** Claims tasks, as one span and one batch. */
 export async function claimInstrumented(kernel: Kernel, take: () => Promise<ClaimedTask[]>): Promise<ClaimedTask[]> {
   const { meters, tracing } = kernel.telemetry;
-  const tell = (tasks: readonly ClaimedTask[], span: Span) => span.setAttribute("pawl.tasks", tasks.length);
-  const tasks = tracing.isOn ? await tracing.span("pawl.claim", {}, take, tell) : await take();
+  const countTasks = (tasks: readonly ClaimedTask[], span: Span) => span.setAttribute("pawl.tasks", tasks.length);
+  const tasks = tracing.isOn ? await tracing.span("pawl.claim", {}, take, countTasks) : await take();
   if (tasks.length > 0) meters.batch("claim", tasks.length);
   return tasks;
 }

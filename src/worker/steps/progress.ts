@@ -12,8 +12,8 @@ export class ProgressThrottle {
   #resting = false;
   #stopped = false;
 
-  constructor(tell: (report: ProgressReport) => Promise<void>, everyMs = 1_000) {
-    this.#save = tell;
+  constructor(save: (report: ProgressReport) => Promise<void>, everyMs = 1_000) {
+    this.#save = save;
     this.#everyMs = everyMs;
   }
 

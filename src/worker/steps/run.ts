@@ -96,7 +96,7 @@ function outcomeOf(task: ClaimedTask, output: OutputCollector, given: unknown): 
   return { kind: "event", event, payload: go?.payload, patch, messages, starts, sends };
 }
 
-/** It deferred itself, or gave up. */
+/** The step returned `retryLater` or `giveUp`. */
 function unfinishedOutcome(returned: HandlerResult | undefined): Outcome | undefined {
   if (returned?.kind === "retry_later") {
     const afterMs = returned.after === undefined ? laterMs : durationMs(returned.after, "retryLater({ after })");

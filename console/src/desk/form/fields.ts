@@ -50,41 +50,41 @@ export function readField(schema: unknown, root: unknown = schema, depth = 0): F
   const found = resolved(schema, root);
   if (found === undefined || depth > 12) return jsonField(isSchema(schema) ? schema : {});
   const plain = withoutNull(found, root);
-  const told = toldBy({ ...plain.schema, ...titlesOf(found) }, plain.nullable);
-  const field = readPlain(plain.schema, root, depth, told);
+  const common = toldBy({ ...plain.schema, ...titlesOf(found) }, plain.nullable);
+  const field = readPlain(plain.schema, root, depth, common);
   return field ?? jsonField(found);
 }
 
-function readPlain(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
+function readPlain(schema: Schema, root: unknown, depth: number, common: Told): Field | undefined {
   if (beyond.some((keyword) => keyword in schema)) return undefined;
   const options = optionsOf(schema, root);
-  if (options !== undefined) return choiceOf(options, told);
+  if (options !== undefined) return choiceOf(options, common);
   if ("anyOf" in schema || "oneOf" in schema) return undefined;
   switch (schema.type) {
     case "boolean":
-      return choiceOf([option(true, { title: "Yes" }), option(false, { title: "No" })], told);
+      return choiceOf([option(true, { title: "Yes" }), option(false, { title: "No" })], common);
     case "integer":
     case "number":
-      return numberOf(schema, told);
+      return numberOf(schema, common);
     case "string":
-      return textOf(schema, told);
+      return textOf(schema, common);
     case "array":
-      return arrayOf(schema, root, depth, told);
+      return arrayOf(schema, root, depth, common);
     case "object":
-      return groupOf(schema, root, depth, told);
+      return groupOf(schema, root, depth, common);
     default:
       return undefined;
   }
 }
 
-function choiceOf(options: readonly Option[], told: Told): Field {
+function choiceOf(options: readonly Option[], common: Told): Field {
   const isScale = options.length > 2 && options.every(({ value }) => typeof value === "number");
   const look = options.length > mostRows ? "list" : isScale ? "scale" : "rows";
-  return { ...told, kind: "choice", options, look };
+  return { ...common, kind: "choice", options, look };
 }
 
 /** A few whole numbers are chosen, all others typed. */
-function numberOf(schema: Schema, told: Told): Field {
+function numberOf(schema: Schema, common: Told): Field {
   const whole = schema.type === "integer";
   const min = bound(schema.minimum, schema.exclusiveMinimum, whole ? 1 : 0);
   const max = bound(schema.maximum, schema.exclusiveMaximum, whole ? -1 : 0);
@@ -92,14 +92,14 @@ function numberOf(schema: Schema, told: Told): Field {
   if (isShort && schema["x-widget"] !== "number" && schema.multipleOf === undefined) {
     const values = Array.from({ length: Math.floor(max - min) + 1 }, (_, index) => Math.ceil(min) + index);
     return {
-      ...told,
+      ...common,
       kind: "choice",
       look: "scale",
       options: values.map((value) => option(value, {})),
     };
   }
   return {
-    ...told,
+    ...common,
     kind: "number",
     whole,
     ...(min === undefined ? {} : { min }),
@@ -114,14 +114,14 @@ function bound(inclusive: unknown, exclusive: unknown, step: number): number | u
   return given === undefined || Math.abs(given) >= Number.MAX_SAFE_INTEGER - 1 ? undefined : given;
 }
 
-function textOf(schema: Schema, told: Told): Field {
+function textOf(schema: Schema, common: Told): Field {
   const most = typeof schema.maxLength === "number" ? schema.maxLength : undefined;
   const format = typeof schema.format === "string" ? schema.format : undefined;
   const widget = schema["x-widget"];
   const isShort = format !== undefined || (most !== undefined && most <= longText) || schema.pattern !== undefined;
   const long = widget === "textarea" || (widget !== "input" && !isShort);
   return {
-    ...told,
+    ...common,
     kind: "text",
     long,
     ...(most === undefined ? {} : { most }),
@@ -129,19 +129,19 @@ function textOf(schema: Schema, told: Told): Field {
   };
 }
 
-function arrayOf(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
+function arrayOf(schema: Schema, root: unknown, depth: number, common: Told): Field | undefined {
   const items = resolved(schema.items, root);
   if (items === undefined) return undefined;
   const options = optionsOf(items, root);
-  if (options !== undefined && options.length <= mostRows * 2) return { ...told, kind: "many", options };
+  if (options !== undefined && options.length <= mostRows * 2) return { ...common, kind: "many", options };
   const item = readField(items, root, depth + 1);
   if (item.kind === "json") return undefined;
   const least = typeof schema.minItems === "number" ? schema.minItems : 0;
   const most = typeof schema.maxItems === "number" ? schema.maxItems : Number.POSITIVE_INFINITY;
-  return { ...told, kind: "list", item, least, most };
+  return { ...common, kind: "list", item, least, most };
 }
 
-function groupOf(schema: Schema, root: unknown, depth: number, told: Told): Field | undefined {
+function groupOf(schema: Schema, root: unknown, depth: number, common: Told): Field | undefined {
   const { properties, required, additionalProperties } = schema;
   // An object whose keys the labeler would have to enter.
   if (!isSchema(properties) || isSchema(additionalProperties)) return undefined;
@@ -151,7 +151,7 @@ function groupOf(schema: Schema, root: unknown, depth: number, told: Told): Fiel
     field: readField(part, root, depth + 1),
     required: needed.includes(name),
   }));
-  return { ...told, kind: "group", entries };
+  return { ...common, kind: "group", entries };
 }
 
 /** The values of an enum, or of alternatives that are one value each; undefined where there is nothing to choose. */
@@ -166,8 +166,8 @@ function optionsOf(schema: Schema, root: unknown): Option[] | undefined {
   return isEach ? all.map((one) => option(one.const, one)) : undefined;
 }
 
-function option(value: unknown, told: Schema): Option {
-  const { title, description } = titlesOf(told);
+function option(value: unknown, common: Schema): Option {
+  const { title, description } = titlesOf(common);
   return { value, title: title ?? (value === null ? "None" : wordsOf(String(value))), description };
 }
 
@@ -196,11 +196,11 @@ function resolved(schema: unknown, root: unknown): Schema | undefined {
   let found = schema;
   for (let hops = 0; hops < 8; hops++) {
     if (!isSchema(found)) return undefined;
-    const { $ref, ...beside } = found;
+    const { $ref, ...siblings } = found;
     if (typeof $ref !== "string") return found;
     const target = $ref === "#" ? undefined : valueAt(root, $ref);
     if (!isSchema(target)) return undefined;
-    found = { ...target, ...beside };
+    found = { ...target, ...siblings };
   }
   return undefined;
 }

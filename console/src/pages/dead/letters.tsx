@@ -77,7 +77,7 @@ function columnsFor(decided: boolean, look: (id: string) => void): Column<DeadLe
       show: (letter) => <StatePill state={letter.origin} tone="plain" />,
     },
     { name: "Attempts", numeric: true, value: (letter) => letter.attempts, show: (letter) => letter.attempts },
-    { name: "Given up", value: (letter) => letter.createdAt, show: (letter) => <Time at={letter.createdAt} /> },
+    { name: "Failed at", value: (letter) => letter.createdAt, show: (letter) => <Time at={letter.createdAt} /> },
     ...(decided ? decidedColumns : []),
   ];
 }

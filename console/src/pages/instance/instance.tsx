@@ -65,7 +65,7 @@ export function Instance({ id }: { readonly id: string }) {
   const { instance, journal, explanation, aheadMs } = answer;
   return (
     <section>
-      <Head told={answer} onDone={() => void again()} />
+      <Head update={answer} onDone={() => void again()} />
       <ErrorMessage error={error} />
       <Explanation explanation={explanation} aheadMs={aheadMs} onDue={() => void again()} />
       <div class="instance">
@@ -85,9 +85,9 @@ export function Instance({ id }: { readonly id: string }) {
   );
 }
 
-function Head({ told, onDone }: { readonly told: InstanceUpdate; readonly onDone: () => void }) {
+function Head({ update, onDone }: { readonly update: InstanceUpdate; readonly onDone: () => void }) {
   const [copying, setCopying] = useState(false);
-  const { instance, permitted } = told;
+  const { instance, permitted } = update;
   const { key, lifecycle, state, outcome } = instance;
   return (
     <header class="head">

@@ -30,20 +30,20 @@ export function SendMany({ instances, onClose, onDone }: SendManyProps) {
   const send = async (form: FormData) => {
     const event = typedIn(form, "event") ?? "";
     const body = { payload: jsonIn(form, "payload"), reason: typedIn(form, "reason") };
-    const told: Refusal[] = [];
+    const refusals: Refusal[] = [];
     setDone(0);
     for (const instance of left) {
       try {
         await post(`/instances/${instance.id}/events/${part(event)}`, body);
       } catch (error) {
-        told.push({ instance, why: messageOf(error) });
+        refusals.push({ instance, why: messageOf(error) });
       }
       setDone((before) => before + 1);
-      setRefused([...told]);
+      setRefused([...refusals]);
     }
     onDone();
-    setLeft(told.map(({ instance }) => instance));
-    if (told.length > 0) throw new Error(`${told.length} of ${left.length} refused it.`);
+    setLeft(refusals.map(({ instance }) => instance));
+    if (refusals.length > 0) throw new Error(`${refusals.length} of ${left.length} refused it.`);
     showToast(`Sent to ${left.length}.`);
   };
   return (

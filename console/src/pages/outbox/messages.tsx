@@ -50,7 +50,7 @@ export function messageColumns(
 function Status({ message: { status, behind, nextAttemptAt } }: { readonly message: MessageAnswer }) {
   return (
     <span>
-      <StatePill state={status === "dead" ? "given up" : status} tone={tones[status]} />
+      <StatePill state={status} tone={tones[status]} />
       {behind && <div class="small quiet">behind another message</div>}
       {status === "pending" && nextAttemptAt !== null && (
         <div class="small quiet">

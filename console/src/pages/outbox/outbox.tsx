@@ -66,7 +66,7 @@ export function Outbox() {
                 name="Status"
                 value={status}
                 choices={[
-                  ["dead", "given up"],
+                  ["dead", "dead"],
                   ["pending", "pending"],
                   ["published", "published"],
                   ["discarded", "discarded"],
@@ -114,7 +114,7 @@ function Numbers({ answer }: { readonly answer: OutboxAnswer | undefined }) {
         value={oldest === null ? "–" : length(oldest)}
         tone={oldest !== null && oldest > 60_000 ? "warn" : undefined}
       />
-      <Tile name="Given up" value={count(lag?.dead)} tone={(lag?.dead ?? 0) > 0 ? "bad" : undefined} />
+      <Tile name="Dead" value={count(lag?.dead)} tone={(lag?.dead ?? 0) > 0 ? "bad" : undefined} />
     </div>
   );
 }
@@ -135,7 +135,7 @@ function typeColumns(choose: (type: string) => void): readonly Column<Type>[] {
     { name: "Pending", numeric: true, value: (one) => one.pending, show: (one) => count(one.pending) },
     { name: "Held", numeric: true, value: (one) => one.held, show: (one) => count(one.held) },
     {
-      name: "Given up",
+      name: "Dead",
       numeric: true,
       value: (one) => one.dead,
       show: (one) => <span class={one.dead > 0 ? "error" : undefined}>{count(one.dead)}</span>,

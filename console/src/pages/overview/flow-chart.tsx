@@ -33,10 +33,10 @@ export function FlowChart() {
     };
   }, []);
   const last = rates.value.at(-1);
-  const told = last === undefined ? "no data yet" : spoken(last);
+  const summary = last === undefined ? "no data yet" : spoken(last);
   return (
     <>
-      <div ref={box} class="chart" role="img" aria-label={`Flow per minute: ${told}`} />
+      <div ref={box} class="chart" role="img" aria-label={`Flow per minute: ${summary}`} />
       {last === undefined && <p class="quiet chart-none">The chart collects data while a page like this is open.</p>}
     </>
   );

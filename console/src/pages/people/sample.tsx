@@ -40,7 +40,7 @@ export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps
               ["State", <StatePill key="state" state={sample.state} tone={sampleTones[sample.state]} />],
               ["Labels", `${sample.labeled} of ${sample.needs}, ${sample.held} assigned, ${sample.spare} tries left`],
               ["Agreement", percent(sample.agreement)],
-              ["Given up", sample.reason ?? undefined],
+              ["No result", sample.reason ?? undefined],
               ["Added", <Time key="added" at={sample.createdAt} />],
               ["Id", <Id key="id" id={sample.id} href={`/instances/${sample.id}`} />],
             ]}
@@ -75,7 +75,7 @@ function History({ sample }: { readonly sample: SampleHistoryAnswer }) {
               <Time at={one.completedAt ?? one.skippedAt ?? one.expiredAt ?? one.startedAt ?? one.createdAt} />
               {one.skipReason !== null && `: ${one.skipReason}`}
               {label?.late === true && ", late"}
-              {label?.review != null && `, ${label.review} by ${label.reviewedBy ?? "somebody"}`}
+              {label?.review != null && `, ${label.review} by ${label.reviewedBy ?? "a lead"}`}
               {label?.comment != null && `: ${label.comment}`}
             </div>
           </div>

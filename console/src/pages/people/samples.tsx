@@ -71,7 +71,7 @@ function columnsFor(look: (id: string) => void): readonly Column<SampleAnswer>[]
           />
           <span class="number small">
             {sample.labeled} / {sample.needs}
-            {sample.held > 0 && <span class="quiet"> · {sample.held} in hand</span>}
+            {sample.held > 0 && <span class="quiet"> · {sample.held} assigned</span>}
           </span>
         </span>
       ),

@@ -39,7 +39,7 @@ async function reconcile({ terminal }: Context, pawl: Reached, options: Reconcil
   else if (found.length === 0) terminal.print("No discrepancies.");
   else printTable(terminal, found, astrayColumns);
   if (found.length > 0 && repair !== true && terminal.isTty) terminal.note("  Repair them: --repair");
-  return found.every(({ mended }) => mended) ? exitCodes.ok : exitCodes.failed;
+  return found.every(({ repaired }) => repaired) ? exitCodes.ok : exitCodes.failed;
 }
 
 /** For one marketplace, or for each that has a crowd, one after the other. */
@@ -69,9 +69,9 @@ const astrayColumns: readonly Column<ReconcileIssueAnswer>[] = [
   { title: "posting", text: (one) => one.posting },
   { title: "job", text: (one) => one.jobId ?? "" },
   {
-    title: "mended",
-    text: (one) => (one.mended ? "yes" : "no"),
-    shown: (one, paint) => (one.mended ? paint.green("yes") : paint.yellow("no")),
+    title: "repaired",
+    text: (one) => (one.repaired ? "yes" : "no"),
+    shown: (one, paint) => (one.repaired ? paint.green("yes") : paint.yellow("no")),
   },
   { title: "what is wrong", text: (one) => one.message },
 ];

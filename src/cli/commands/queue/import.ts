@@ -28,7 +28,7 @@ interface Options {
 /** Well below what one request may hold. */
 const mostBytes = 512 * 1024;
 const mostSamples = 500;
-const mostTold = 20;
+const maxNotes = 20;
 
 export function addQueueImport(queue: Command, act: Act): void {
   queue
@@ -59,13 +59,13 @@ async function importFile(
   file: string,
   options: Options,
 ): Promise<number> {
-  const told = { added: 0, known: 0, bad: 0 };
+  const counts = { added: 0, known: 0, bad: 0 };
   await pawl.call("queue", { queue }); // Before anything is read: is there such a queue?
   const progress = new Progress(terminal, sizeOf(file));
   let [batch, numbers, bytes]: [unknown[], number[], number] = [[], [], 0];
   const bad = (line: number, problem: string, remedy: string): void => {
-    told.bad += 1;
-    if (told.bad <= mostTold) progress.note(`Line ${line}: ${problem} ${remedy}`);
+    counts.bad += 1;
+    if (counts.bad <= maxNotes) progress.note(`Line ${line}: ${problem} ${remedy}`);
   };
   const add = (samples: readonly unknown[]) => pawl.call("addSamples", { queue, samples });
   const flush = async (byte: number): Promise<void> => {
@@ -74,11 +74,11 @@ async function importFile(
       bad(numbers[index]!, problem, remedy);
     };
     for (const { created } of await addUsable(batch, add, refuse)) {
-      if (created) told.added += 1;
-      else told.known += 1;
+      if (created) counts.added += 1;
+      else counts.known += 1;
     }
     [batch, numbers, bytes] = [[], [], 0];
-    progress.show(byte, summary(told));
+    progress.show(byte, summary(counts));
   };
   try {
     for await (const line of linesOf(file, options)) {
@@ -101,10 +101,10 @@ async function importFile(
   } finally {
     progress.end();
   }
-  if (told.bad > mostTold) terminal.note(`… and ${told.bad - mostTold} more lines.`);
-  if (terminal.json) printJson(terminal, told);
-  else terminal.print(summary(told));
-  return told.bad === 0 ? exitCodes.ok : exitCodes.partly;
+  if (counts.bad > maxNotes) terminal.note(`… and ${counts.bad - maxNotes} more lines.`);
+  if (terminal.json) printJson(terminal, counts);
+  else terminal.print(summary(counts));
+  return counts.bad === 0 ? exitCodes.ok : exitCodes.partly;
 }
 
 function linesOf(file: string, { key, gold, delimiter, column = [] }: Options) {

@@ -27,11 +27,11 @@ export function addQueueMetrics(queue: Command, act: Act): void {
       act<Options>((context, options, name) => {
         const { terminal } = context;
         return reached(context, async (pawl) => {
-          const told = (await pawl.call("queueMetrics", { queue: name, ...options })) as
+          const metrics = (await pawl.call("queueMetrics", { queue: name, ...options })) as
             | MetricsAnswer
             | MetricsAnswer[];
-          if (terminal.json) printJson(terminal, told);
-          else printTable(terminal, [told].flat(), [...whose(options.by), ...columns]);
+          if (terminal.json) printJson(terminal, metrics);
+          else printTable(terminal, [metrics].flat(), [...whose(options.by), ...columns]);
           return undefined;
         });
       }),

@@ -17,7 +17,7 @@ export function addQueue(program: Command, act: Act): void {
   queue
     .command("list", { isDefault: true })
     .description("list the queues")
-    .action(act((context) => reached(context, async (pawl) => tell(context, await pawl.call("queues", {})))));
+    .action(act((context) => reached(context, async (pawl) => printQueues(context, await pawl.call("queues", {})))));
   queue
     .command("show")
     .description("show a queue: its settings, and its newest samples")
@@ -40,7 +40,7 @@ export function addQueue(program: Command, act: Act): void {
         reached(
           context,
           async (pawl) => {
-            tell(context, [await pawl.call("createQueue", { queue: name, definition: { ...settings, label } })]);
+            printQueues(context, [await pawl.call("createQueue", { queue: name, definition: { ...settings, label } })]);
           },
           { create: true },
         ),
@@ -56,7 +56,7 @@ export function addQueue(program: Command, act: Act): void {
       .argument("<queue>")
       .action(
         act((context, _, name) =>
-          reached(context, async (pawl) => tell(context, [await pawl.call(call, { queue: name })])),
+          reached(context, async (pawl) => printQueues(context, [await pawl.call(call, { queue: name })])),
         ),
       );
   }
@@ -92,7 +92,7 @@ export function addLabeler(program: Command, act: Act): void {
     );
 }
 
-function tell({ terminal }: Context, queues: readonly QueueAnswer[]): void {
+function printQueues({ terminal }: Context, queues: readonly QueueAnswer[]): void {
   printList(terminal, queues, queueColumns, "No queues. Declare one, or use pawl queue create");
 }
 

@@ -44,7 +44,7 @@ export function addQueueWork(queue: Command, act: Act): void {
       act<Who>((context, options, id) =>
         reached(context, async ({ call }) => {
           const one = await call(name, { id, ...options });
-          tell(context, [one]);
+          printAssignments(context, [one]);
           if (one.status === "in_progress") await printWhatToDo(context.terminal, call, one);
           return undefined;
         }),
@@ -78,7 +78,7 @@ export function addQueueWork(queue: Command, act: Act): void {
       act<Lead & { to: string }>((context, options, name, key) =>
         reached(context, async ({ call }) => {
           const { id } = await call("sample", { queue: name, key });
-          return tell(context, [await call("assignSample", { id, ...options })]);
+          return printAssignments(context, [await call("assignSample", { id, ...options })]);
         }),
       ),
     );
@@ -90,7 +90,9 @@ export function addQueueWork(queue: Command, act: Act): void {
     .option("--reason <text>", "reason to record")
     .action(
       act<Lead>((context, options, id) =>
-        reached(context, async ({ call }) => tell(context, [await call("releaseAssignment", { id, ...options })])),
+        reached(context, async ({ call }) =>
+          printAssignments(context, [await call("releaseAssignment", { id, ...options })]),
+        ),
       ),
     );
   queue
@@ -99,7 +101,7 @@ export function addQueueWork(queue: Command, act: Act): void {
     .argument("<queue>")
     .action(
       act((context, _, name) =>
-        reached(context, async ({ call }) => tell(context, await call("checkExpired", { queue: name }))),
+        reached(context, async ({ call }) => printAssignments(context, await call("checkExpired", { queue: name }))),
       ),
     );
   for (const [verb, name, does] of [
@@ -182,11 +184,11 @@ async function printWhatToDo(terminal: Terminal, call: Call, assignment: Assignm
   terminal.print(`  ${dim("Skip:")}    pawl queue skip ${id} --reason '…' ${who}`);
 }
 
-function answer({ terminal }: Context, told: SubmittedAnswer): undefined {
-  if (terminal.json) printJson(terminal, told);
+function answer({ terminal }: Context, answer: SubmittedAnswer): undefined {
+  if (terminal.json) printJson(terminal, answer);
   else {
-    printAssignment(terminal, told.assignment);
-    if (told.late) terminal.note("The label arrived after the deadline. It is kept, and used if a lead accepts it.");
+    printAssignment(terminal, answer.assignment);
+    if (answer.late) terminal.note("The label arrived after the deadline. It is kept, and used if a lead accepts it.");
   }
   return undefined;
 }
@@ -199,7 +201,7 @@ function printAssignment(terminal: Terminal, one: AssignmentAnswer): void {
   terminal.print(`${one.id}  ${one.status}${terminal.paint.dim(when)}`);
 }
 
-function tell({ terminal }: Context, assignments: readonly AssignmentAnswer[]): undefined {
+function printAssignments({ terminal }: Context, assignments: readonly AssignmentAnswer[]): undefined {
   if (terminal.json) printJson(terminal, assignments.length === 1 ? assignments[0] : assignments);
   else if (assignments.length === 1) printAssignment(terminal, assignments[0]!);
   else if (assignments.length === 0 && terminal.isTty) terminal.note("No overdue assignments.");

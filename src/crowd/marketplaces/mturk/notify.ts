@@ -20,7 +20,7 @@ const events: EventType[] = [
 export class Notifying {
   readonly #requester: Requester;
   readonly #notify: MturkNotify;
-  readonly #told = new Set<string>();
+  readonly #subscribed = new Set<string>();
 
   constructor(requester: Requester, notify: MturkNotify) {
     this.#requester = requester;
@@ -28,14 +28,14 @@ export class Notifying {
   }
 
   async ofType(type: string, call: MarketplaceContext): Promise<void> {
-    if (this.#told.has(type)) return;
+    if (this.#subscribed.has(type)) return;
     const { to, version = "2014-08-15" } = this.#notify;
     const transport = to.startsWith("arn:") ? "SNS" : "SQS";
     const notification = { Destination: to, Transport: transport, Version: version, EventTypes: events } as const;
     await this.#requester.ask("ask to be notified", call, (turk, how) =>
       turk.updateNotificationSettings({ HITTypeId: type, Notification: notification, Active: true }, how),
     );
-    this.#told.add(type);
+    this.#subscribed.add(type);
   }
 }
 

@@ -95,11 +95,11 @@ export const submission = named(
   }),
 );
 
-export const astray = shape<ReconcileIssueAnswer>({
+export const reconcileIssue = shape<ReconcileIssueAnswer>({
   kind: oneOf("posting", "job"),
   marketplace: text,
   posting: text,
   jobId: orNull(id),
   message: text,
-  mended: flag,
+  repaired: flag,
 });

@@ -54,7 +54,7 @@ function withHeartbeat(url: string): string {
 }
 
 /**
- * Ends a connection without a closing handshake, since the other side may be gone. The driver must be told: otherwise
+ * Ends a connection without a closing handshake, since the other side may be gone. The driver must be notified: otherwise
  * its heartbeat timer keeps the process alive until two heartbeats are missed.
  */
 export function cut(connection: ChannelModel): void {

@@ -38,9 +38,9 @@ export function deadLetterQueue({ broker = "rabbitmq", ...options }: DeadLetterQ
         onFailure: (error) => logFailure(log, error),
         handler: async (message) => {
           const { id, reason, exchange, routingKey, deaths, diedAt, headers, ...dead } = deadMessageOf(message);
-          const told = { id, reason, queue: dead.queue, exchange, routingKey, deaths, diedAt, headers };
+          const details = { id, reason, queue: dead.queue, exchange, routingKey, deaths, diedAt, headers };
           const { properties, body, deliveries } = message;
-          await keep({ ...told, broker, graveyard: queue, properties, body, redelivered: deliveries > 0 });
+          await keep({ ...details, broker, graveyard: queue, properties, body, redelivered: deliveries > 0 });
           return "ack";
         },
       });

@@ -6,7 +6,7 @@ import { type GivenAnswer, readAnswers } from "./question-form-answers.ts";
 const longestRaw = 256 * 1024;
 
 /**
- * Reads a worker's input, by the names of the inputs. It may not match the page, since anybody can post anything:
+ * Reads a worker's input, by the names of the inputs. It may not match the page, since workers can post anything:
  * invalid input becomes `{ $raw }`, for the label's schema to refuse.
  */
 export function readAnswer(xml: string, read: (given: readonly GivenAnswer[]) => Json = answerFrom): Json {
