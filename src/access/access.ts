@@ -136,7 +136,7 @@ export class Access {
   /** Returns the principal of a token; undefined if the token is not valid. */
   async authenticateToken(secret: string): Promise<Principal | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(secret), "token");
-    return row === undefined ? undefined : visitorOf(row);
+    return row === undefined ? undefined : principalOf(row);
   }
 
   /** Creates a code that signs in once. It expires after 15 minutes. */
@@ -166,7 +166,7 @@ export class Access {
   }
 
   async #openSession(row: TokenRow, parent: string | null): Promise<Session> {
-    const visitor = visitorOf(row);
+    const visitor = principalOf(row);
     const made = await this.#insert("session", visitor, sessionMs, parent);
     this.#log({ name: visitor.name, role: visitor.role, session: made.row.id }, "Signed in.");
     return { secret: made.secret, visitor, expiresAt: new Date(made.row.expires_ms!) };
@@ -179,7 +179,7 @@ export class Access {
   /** Returns the principal of a session; undefined if the session is not valid. */
   async authenticateSession(session: string): Promise<Principal | undefined> {
     const row = await useToken(this.#kernel.db, hashOf(session), "session");
-    return row === undefined ? undefined : visitorOf(row);
+    return row === undefined ? undefined : principalOf(row);
   }
 
   async signOut(session: string): Promise<void> {
@@ -225,7 +225,7 @@ function checkedVisitor(options: Omit<TokenOptions, "expiresIn" | "actor">): Pri
   return { name, role: options.role, labeler };
 }
 
-function visitorOf({ name, role, labeler }: TokenRow): Principal {
+function principalOf({ name, role, labeler }: TokenRow): Principal {
   return { name, role: role as Role, labeler };
 }
 
@@ -233,7 +233,7 @@ function tokenOf(row: TokenRow): Token {
   const [createdAt, expiresAt] = [new Date(row.created_ms), row.expires_ms === null ? null : new Date(row.expires_ms)];
   return {
     id: row.id,
-    ...visitorOf(row),
+    ...principalOf(row),
     createdAt,
     expiresAt,
     usedAt: row.used_ms === null ? null : new Date(row.used_ms),

@@ -59,7 +59,7 @@ declare global {
   const isTrained: (labeler: string) => Promise<boolean>;
   const isNetworkError: (error: unknown) => boolean;
   const endpointOf: (id: string) => { id: string; url: string; secrets: string[] };
-  const visitorOf: Theirs;
+  const principalOf: Theirs;
   const authenticate: Theirs;
   const store: (message: unknown) => Promise<void>;
   const read: Theirs;

@@ -47,7 +47,7 @@ export class DeskApi {
     return post(`/assignments/${part(id)}/skip`, { ...(reason === undefined ? {} : { reason }), ...this.#as() });
   }
 
-  keepDraft(id: string, draft: FormValue, leaving: boolean): Promise<unknown> {
+  saveDraft(id: string, draft: FormValue, leaving: boolean): Promise<unknown> {
     const body = { draft: draft ?? "", ...this.#as() };
     // What outlives its page may not be large.
     const keepalive = leaving && JSON.stringify(body).length < mostKeptAlive;

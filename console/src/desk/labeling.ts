@@ -54,7 +54,7 @@ export class Labeling {
     this.drafts = new Drafts((entered, leaving) =>
       this.given.value === undefined
         ? Promise.resolve()
-        : this.#api.keepDraft(this.given.value.assignment.id, entered, leaving),
+        : this.#api.saveDraft(this.given.value.assignment.id, entered, leaving),
     );
   }
 

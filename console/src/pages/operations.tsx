@@ -131,7 +131,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
         <p>Completed changes are kept; {count(one.letters - one.done)} dead letters stay open.</p>
       </AskReason>
     ));
-  const carryOn = (one: OperationAnswer) =>
+  const runNow = (one: OperationAnswer) =>
     runAction(async () => {
       await post(`/operations/${part(one.id)}/carry-on`);
       await again();
@@ -144,7 +144,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
           <button
             type="button"
             title="Workers run it in the background; this runs the next batch now."
-            onClick={() => void carryOn(one)}
+            onClick={() => void runNow(one)}
           >
             Run a batch
           </button>

@@ -24,7 +24,7 @@ export function CreateToken(props: {
   const make = async (form: FormData) => {
     const expiresIn = typedIn(form, "expiresIn");
     const made = await post<TokenAnswer & { readonly secret: string }>("/tokens", {
-      ...visitorIn(form),
+      ...principalIn(form),
       ...(expiresIn !== undefined && { expiresIn }),
     });
     await again();
@@ -51,7 +51,7 @@ export function CreateToken(props: {
 /** A link that signs a person in once. */
 export function NewLink({ show, onClose }: { readonly show: Show; readonly onClose: () => void }) {
   const make = async (form: FormData) => {
-    const made = await post<SignInAnswer>("/sign-in-codes", visitorIn(form));
+    const made = await post<SignInAnswer>("/sign-in-codes", principalIn(form));
     const link = new URL(made.path.slice(1), document.baseURI).href;
     show("A sign-in link", link, "It works once and expires after 15 minutes.");
   };
@@ -62,7 +62,7 @@ export function NewLink({ show, onClose }: { readonly show: Show; readonly onClo
   );
 }
 
-function visitorIn(form: FormData): { name: string | undefined; role: string; labeler?: string } {
+function principalIn(form: FormData): { name: string | undefined; role: string; labeler?: string } {
   const labeler = typedIn(form, "labeler");
   return {
     name: typedIn(form, "name"),
