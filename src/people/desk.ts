@@ -132,7 +132,7 @@ export class Desk {
     return draftOf(await readDraft(this.#kernel.db, id));
   }
 
-  async keepDraft(id: string, labeler: string, value: unknown): Promise<Draft> {
+  async saveDraft(id: string, labeler: string, value: unknown): Promise<Draft> {
     const valueText = storableText(value, "The draft");
     if (valueText.length > longestDraft) {
       const message = `The draft has ${valueText.length} characters; the maximum is ${longestDraft}.`;

@@ -52,7 +52,7 @@ import {
 import { Leads } from "./review/leads.ts";
 import { type Rejected, Reviews } from "./review/review.ts";
 import { type NewSample, newSamples } from "./samples.ts";
-import { type LabelerRow, putLabeler, readAllLabelers } from "./store/labelers.ts";
+import { type LabelerRow, readAllLabelers, upsertLabeler } from "./store/labelers.ts";
 import { hasQueues } from "./store/queues.ts";
 import { findAssignments, findAssignmentsFor, findAssignmentsOf } from "./views/assignments.ts";
 import { type Earlier, type Span, sumOfQueue, sumsBefore, sumsByHour, sumsByLabeler } from "./views/labeler-hours.ts";
@@ -202,7 +202,7 @@ export class People {
     if (active !== null && typeof active !== "boolean") {
       throw new PawlError("option_invalid", "`active` must be true or false.");
     }
-    const row = await putLabeler(db, {
+    const row = await upsertLabeler(db, {
       id: labelerOf(id),
       name: textOrNull(name, "The name of a labeler"),
       skills: skills === null ? null : skills.map((skill) => checkedText(skill, "A skill")),
@@ -323,7 +323,7 @@ export class People {
   /** Saves the labeler's draft, in any form, while the assignment is open. */
   async saveDraft(assignmentId: string, labeler: string, value: unknown): Promise<Draft> {
     this.#db("saveDraft");
-    return this.#desk.keepDraft(checkedId(assignmentId, "assignment"), labelerOf(labeler), value);
+    return this.#desk.saveDraft(checkedId(assignmentId, "assignment"), labelerOf(labeler), value);
   }
 
   /**

@@ -26,11 +26,11 @@ test("everything about people can be asked for by name, and is plain JSON", asyn
   });
   expect(await ask("deactivateQueue", { queue: "words" })).toMatchObject({ active: false });
   expect(await ask("activateQueue", { queue: "words" })).toMatchObject({ active: true });
-  expect(await ask("putLabeler", { id: "ada", name: "Ada", skills: ["latin"] })).toMatchObject({
+  expect(await ask("upsertLabeler", { id: "ada", name: "Ada", skills: ["latin"] })).toMatchObject({
     skills: ["latin"],
     active: true,
   });
-  expect(await ask("putLabeler", { id: "ada", active: false })).toMatchObject({ name: "Ada", active: false });
+  expect(await ask("upsertLabeler", { id: "ada", active: false })).toMatchObject({ name: "Ada", active: false });
   expect(await ask("labelers")).toMatchObject([{ id: "ada" }]);
 
   const samples = [

@@ -85,7 +85,7 @@ export const ownWorkRoutes = [
     answer: orNull(draft),
     call: ({ people }, { id, labeler }) => people.draft(id, labeler),
   }),
-  put("keepDraft", "/assignments/{id}/draft", "label", {
+  put("saveDraft", "/assignments/{id}/draft", "label", {
     summary: "Save the draft of an assignment. Submitting the label deletes it.",
     takes: { draft: about(anything, "Any JSON; the desk stores its form values in it."), labeler },
     needs: ["draft", "labeler"],

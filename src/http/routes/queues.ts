@@ -83,7 +83,7 @@ export const queueRoutes = [
     answer: listOf(labeler),
     call: ({ people }) => people.labelers(),
   }),
-  put("putLabeler", "/labelers/{id}", "operate", {
+  put("upsertLabeler", "/labelers/{id}", "operate", {
     summary: "Add or update a labeler. Omitted fields keep their values.",
     takes: { name: text, skills: listOf(text), active: flag },
     answer: labeler,

@@ -20,7 +20,7 @@ export function readAllLabelers(db: Executor): Promise<LabelerRow[]> {
  * samples of restricted queues to be checked again. The earlier row is locked first, so that of two concurrent changes
  * the second sees the first; queues are locked in the order of their names.
  */
-export async function putLabeler(
+export async function upsertLabeler(
   db: Executor,
   labeler: { id: string; name: string | null; skills: readonly string[] | null; active: boolean | null },
 ): Promise<LabelerRow> {

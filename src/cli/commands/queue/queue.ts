@@ -86,7 +86,7 @@ export function addLabeler(program: Command, act: Act): void {
         reached(context, async (pawl) => {
           const active = options.inactive === true ? false : options.active;
           const { name, skill: skills } = options;
-          tellLabelers(context, [await pawl.call("putLabeler", { id, name, skills, active })]);
+          tellLabelers(context, [await pawl.call("upsertLabeler", { id, name, skills, active })]);
         }),
       ),
     );
