@@ -69,14 +69,15 @@ onPostgres("an assessment whose workers are killed", () => {
       await pawl.wait(attempt, candidate, { until: "processed", timeout: "60s" });
     }
     expect(await pawl.deadLetters.list()).toEqual([]);
-    // The attempt fails where its worker was killed, and only there; what a solve or a recovery lost was just tried again.
+    // The attempt fails where its worker was killed, and only there; a solve or a recovery that was lost is simply
+    // retried.
     for (const hold of everywhere) {
       const failures = (await pawl.journal(attempt, hold)).filter(({ to }) => to === "failed");
       const [lane] = hold.split(" ");
       const from = { "solve/submitting": [], "attempt/failed": ["created"] }[lane!] ?? [lane!.slice("attempt/".length)];
       expect(failures.map((failure) => failure.from)).toEqual(from);
     }
-    // Each answer was scored once for each time that it was handed in, and its verdict taken once.
+    // Each answer was scored once for each time that it was submitted, and its verdict applied once.
     const keys = checker.scored.map(({ idempotencyKey }) => idempotencyKey);
     expect(new Set(keys).size).toBe(keys.length);
     const solves = await pawl.list(solve, { limit: 1_000 });
@@ -103,7 +104,7 @@ onPostgres("an assessment whose workers are killed", () => {
     }
     await survivor.work();
     await pawl.wait(attempt, "unlucky", { until: "failed", timeout: "60s" });
-    pawl.maintain({ interval: "50ms" }); // Tells alerts, too.
+    pawl.maintain({ interval: "50ms" }); // Delivers alerts, too.
     await expect.poll(() => alerts, { timeout: 30_000 }).toMatchObject([{ kind: "instance_failed", key: "unlucky" }]);
     expect(await pawl.deadLetters.list()).toMatchObject([
       {
@@ -118,7 +119,7 @@ onPostgres("an assessment whose workers are killed", () => {
   }, 120_000);
 });
 
-/** A worker that waits until it is told to begin, and holds the steps of some candidates. */
+/** A worker that waits for a signal to start, and holds the steps of some candidates. */
 class Worker extends WorkerProcess {
   readonly #missing: Set<string>;
   readonly #holdsAll: Promise<void>;
@@ -138,7 +139,7 @@ class Worker extends WorkerProcess {
     this.#holdsAll = promise;
   }
 
-  /** Lets it begin; comes when it holds all that it is to hold. */
+  /** Starts it; resolves when it holds all of them. */
   async work(): Promise<void> {
     this.tell("work");
     let timer: NodeJS.Timeout | undefined;

@@ -23,13 +23,13 @@ import { Liveness } from "./checks/liveness.ts";
 import { createBooked } from "./worlds/errand.ts";
 
 /**
- * The checker is proved by kernels that are broken on purpose: each lacks one line of one statement, lives through a
- * scene in which that line matters, and must be found out by the checker or stopped by the database itself. The same scene
- * with the whole kernel must leave nothing to complain about.
+ * Proves the checker with kernels that are broken on purpose: each lacks one line of one statement, runs a scene in
+ * which that line matters, and must be found by the checker or stopped by the database itself. The same scene with the
+ * complete kernel must leave no finding.
  */
 interface BrokenKernel {
   readonly lacks: string;
-  /** What is taken out of which statement, and what stands there instead. */
+  /** What is removed from which statement, and its replacement. */
   readonly changes: readonly (readonly [from: string, to: string])[];
   readonly scene: (t: Scene) => Promise<unknown>;
   readonly caughtBy: Invariant | "the database";
@@ -187,7 +187,7 @@ const brokenKernels: readonly BrokenKernel[] = [
   },
 ];
 
-/** Neither who decides nor the commit looks at what is due. */
+/** Neither the decision nor the commit considers what is due. */
 const dueForgotten: BrokenKernel["changes"] = [
   ["pawl.ms(instance.next_due_at) as next_due_ms", "null::float8 as next_due_ms"],
   ["or instance.next_due_at > clock.now", "or true"],
@@ -312,7 +312,7 @@ for (const kernel of [...brokenKernels, ...brokenPromises, ...silentKernels]) {
     const violations = await broken.check();
     if (kernel.caughtBy === "the database") {
       expect(broken.refusals).not.toEqual([]);
-      expect(violations).toEqual([]); // What was refused left nothing behind.
+      expect(violations).toEqual([]); // A refusal left nothing behind.
     } else {
       expect(violations.map((one) => one.invariant)).toContain(kernel.caughtBy);
     }
@@ -395,7 +395,7 @@ async function openScene(changes: BrokenKernel["changes"]) {
       for (const one of tasks) handlers.begin(keyOf(one), one.attempt);
       return tasks[0]!;
     },
-    /** `seen`: somebody outside has seen the step done. */
+    /** `seen`: an outside witness has seen the step done. */
     async tell(task: ClaimedTask, outcome: Outcome, seen = outcome.kind === "event"): Promise<void> {
       if (seen) handlers.end(keyOf(task));
       const mark = reportMark(task.lease.token);

@@ -14,9 +14,9 @@ import { Deliveries } from "./relays/deliveries.ts";
 import { countersTable, writeSome } from "./relays/writers.ts";
 
 /**
- * The checker of the outbox is proved by relays that are broken on purpose. Each makes one of the mistakes that relays
- * make, lives through a scene in which it matters, and must be found out. The same scene with the whole relay must leave
- * nothing to complain about.
+ * Proves the checker of the outbox with relays that are broken on purpose. Each makes one of the mistakes that relays
+ * make, runs a scene in which it matters, and must be found. The same scene with the complete relay must leave no
+ * finding.
  */
 interface BrokenRelay {
   readonly mistake: string;
@@ -32,7 +32,7 @@ interface Breakage {
   readonly broker?: (broker: Broker) => Broker;
 }
 
-/** What happens to a message on its way, in turn; what is not said goes well. */
+/** The faults of a message on its way, in turn; the rest succeeds. */
 type Fate = "arrives" | "is lost on the way" | "is returned";
 
 interface Scene {
@@ -40,7 +40,7 @@ interface Scene {
   /** A straight way to the database. */
   readonly db: Db;
   fates(...fates: readonly Fate[]): void;
-  /** Rounds of the relay under test, until there is nothing to do, or it seems to go on for ever. */
+  /** Rounds of the relay under test, until there is nothing to do, or it does not seem to end. */
   relay(): Promise<void>;
   /** The same, after what failed has rested. */
   relayAgain(): Promise<void>;
@@ -123,7 +123,7 @@ const brokenRelays: readonly BrokenRelay[] = [
         await tx.query(`select pg_advisory_xact_lock(${gate})`);
         held = t.relay();
         await untilWaiting(t.db);
-        await t.otherRelay(); // All of it, between the moment as of which the other one reads and its lease.
+        await t.otherRelay(); // All of it, between the snapshot of the other one's read and its lease.
       });
       await held;
     },
@@ -178,7 +178,7 @@ onPostgres("a relay that", () => {
   }
 });
 
-/** Plays a scene and gives back what the checker has to say about it. */
+/** Plays a scene and returns the findings of the checker. */
 async function play(store: TestStore, breakage: Breakage, scene: BrokenRelay["scene"]): Promise<string[]> {
   await store.db.script(
     "truncate pawl.messages, public.counters; insert into public.counters (id) values ('a'), ('b')",
@@ -258,7 +258,7 @@ function around(
 const isRead = ({ text }: Statement) => text.includes("with oldest as materialized");
 const isLease = ({ text }: Statement) => text.includes("update pawl.shards") && text.includes("as head");
 
-/** Reads only what lies behind the last position that was read. */
+/** Reads only what is after the last position that was read. */
 function fromTheLastPosition(db: Db): Db {
   let cursor = 0;
   return around(db, async (statement, run) => {
@@ -289,8 +289,8 @@ async function lastPosition(db: Executor, ids: readonly string[]): Promise<numbe
 const gate = 4_242;
 
 /**
- * The lease waits at a gate, once, after the moment as of which its statement reads. Then what there is to send is read in
- * the same statement, or in the next one as it should be.
+ * The lease waits at a gate, once, after the snapshot of its statement was taken. Then the messages are read in the
+ * same statement, or in the next one as they should be.
  */
 function behindGate(db: Db, { readsAtOnce }: { readsAtOnce: boolean }): Db {
   let isOpen = false;
@@ -329,7 +329,7 @@ function replaced(text: string, from: string, to: string): string {
   return text.replace(from, to);
 }
 
-/** Until somebody waits at the gate. */
+/** Until a statement waits at the gate. */
 async function untilWaiting(db: Executor): Promise<void> {
   for (;;) {
     const [waiting] = await db.rows<{ count: number }>(sql`

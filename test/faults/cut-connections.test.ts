@@ -39,13 +39,13 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
     }
   }
 
-  /** Every kind of call at once while `interfere` runs; then what callers were told is held against what is there. */
+  /** Every kind of call at once while `interfere` runs; then the results of callers are compared with the tables. */
   async function underLoad(t: BehindProxy, random: Random, interfere: () => Promise<void>): Promise<void> {
     const { pawl, kernel, lanes, ledger } = t;
     let isOver = false;
     const desk = { name: "c", pawl, kernel, lanes, random, book: ledger, keys: [], whenBack: isBack };
     const calling = callUntil(desk, () => isOver);
-    // What a caller throws ends the test now, not after its time is up.
+    // An error of a caller ends the test now, not after its timeout.
     await Promise.race([interfere(), calling]);
     t.proxy.onPiece = () => {};
     isOver = true;
@@ -73,7 +73,7 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
           if (left > 0) return;
           left = 20 + random.below(150);
           strikes += 1;
-          t.proxy.delayMs = random.pick([0, 0, 1, 5]); // Of the connections that come next.
+          t.proxy.delayMs = random.pick([0, 0, 1, 5]); // Of the next connections.
           if (random.below(2) === 0) t.proxy.cutAll();
           else t.proxy.cutOne((below) => random.below(below));
           if (strikes === cuts) resolve();
@@ -108,7 +108,7 @@ onOwnPostgres("PostgreSQL that comes and goes under load", () => {
         const [backend] = await t.db.rows<{ pid: number }>(sql`
           select pid from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid() and application_name = 'pawl' limit 1`);
-        process.kill(backend!.pid, "SIGKILL"); // The server ends all its processes, and begins anew.
+        process.kill(backend!.pid, "SIGKILL"); // The server ends all its processes, and restarts.
       }
       await t.ledger.whenDone(50);
     });

@@ -90,7 +90,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       await server.crash();
       for (let n = 0; n < callbacks; n++)
         channel.sendToQueue(inbox, Buffer.from(JSON.stringify({ key: `s${n}`, score: 7 })), { persistent: true });
-      // Half of them without an id: only what is in them tells those apart.
+      // Half of them without an id: only their content identifies those.
       for (let n = 0; n < dead; n++) {
         const messageId = n % 2 === 0 ? undefined : `dead-${n}`;
         channel.sendToQueue(graveyard, Buffer.from(`dead ${n}`), { persistent: true, messageId });
@@ -129,7 +129,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
       relaying.relay();
       const app = httpApp(relaying, {});
       await server.crash();
-      const token = `pawlcb_${randomBytes(16 + 32).toString("base64url")}`; // Whether it is known, nobody can say now.
+      const token = `pawlcb_${randomBytes(16 + 32).toString("base64url")}`; // Whether it was committed is unknown now.
       const answer = await app.request(`/callbacks/${token}`, {
         method: "POST",
         body: "{}",

@@ -44,7 +44,7 @@ onPostgres("connections that die without a word", () => {
       pawl.work(work);
       while (steps.length < keys.length) await new Promise(setImmediate);
       await proxy.whenAnswered(/set leased_until = pawl\.now\(\)/); // The connection of the lease thread is there to be dropped.
-      other.work(work); // Takes over what is no longer renewed.
+      other.work(work); // Takes over tasks whose lease is no longer renewed.
       const leasedMs = async () => {
         const [tasks] = await store.db.rows<{ least: number }>(
           sql`select pawl.ms(min(leased_until)) as least from pawl.tasks`,

@@ -13,7 +13,7 @@ import { holder, lifecycles } from "./worlds/relay.ts";
 const leaseMs = durationMs(defaults.leaseDuration, "leaseDuration");
 
 onPostgres("a worker that is told nothing, and killed", () => {
-  /** A step that will not end, in the hands of a worker that dies at default settings; and another worker, who waits. */
+  /** A step that does not end, on a worker that dies with default settings; and another worker, which waits. */
   async function dieAtWork(db: Db, url: string) {
     const pawl = await createPawl({ database: url, lifecycles, logger: false });
     const herd = new Herd(url);

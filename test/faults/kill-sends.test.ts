@@ -19,7 +19,7 @@ import { errand } from "./worlds/errand.ts";
 /** How many processes are killed in all, and how many of them on the embedded database, which takes longer to open. */
 const kills = Number(process.env.PAWL_TEST_KILLS ?? 100);
 const embedded = Math.round(kills * 0.14);
-/** A machine that is too slow for them kills fewer: so many on each, and then as many as there is time for. */
+/** A slow machine kills fewer: this many on each, and then as many as there is time for. */
 const withinMs = 1_000 * Number(process.env.PAWL_TEST_KILL_SECONDS ?? 6);
 
 /** Where a commit can be torn from what surrounds it. */
@@ -106,7 +106,7 @@ describe("processes that are killed in the middle of their calls", { concurrent:
   );
 });
 
-/** Opens what they left, lets time pass, and holds everything against what they were told. */
+/** Opens what they left, lets time pass, and compares everything with the results that they got. */
 async function expectTruth(db: Db, ledger: Ledger, died: readonly Died[]): Promise<void> {
   const { kernel, pawl } = await openOn(db, { lifecycles: [errand], logger: false });
   try {

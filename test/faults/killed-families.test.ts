@@ -9,7 +9,10 @@ import { kid, kidsWithKey, kidsWithout, parent } from "./worlds/family.ts";
 
 const parents = 3;
 
-/** Before the commit that starts children, after it; after letters have arrived and before anybody knows; amid a join. */
+/**
+ * Before the commit that starts children, after it; after events have arrived and before the sender knows; during a
+ * join.
+ */
 const points: FaultPoint[] = ["transaction.written", "transaction.committed", ...pointsMet("a parent")];
 
 /** A worker in a process of its own, until it has killed itself at this point. */

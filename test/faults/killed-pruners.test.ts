@@ -18,7 +18,7 @@ onPostgres("a process that dies while it deletes", () => {
         const { id } = await pawl.start(leaf, {});
         await pawl.send(leaf, { id }, event);
       }
-      // Each takes the turn of one of the two states with it; between them comes what was discarded.
+      // Each takes the turn of one of the two states with it; discarded instances come in between.
       for (const point of pointsMet("a pruner")) {
         const env = { PAWL_VICTIM_URL: store.url!, PAWL_FAULT: `${point}:crash:${point === "prune.after" ? 2 : 1}` };
         expect(await new WorkerProcess(env, () => {}, "test/faults/processes/pruner-child.ts").ended, point).toBe(
@@ -28,7 +28,7 @@ onPostgres("a process that dies while it deletes", () => {
       }
       expect(await pawl.list(leaf)).toHaveLength(1);
       const clock = await installTestClock(store.db);
-      await clock.set(Date.now() + 120_000); // Whoever has the turn and dies loses it after a minute.
+      await clock.set(Date.now() + 120_000); // A process that dies loses its turn after a minute.
       const { kernel } = await openOn(store.db, { lifecycles: [leaf], logger: false }, { clock });
       expect(await prune(kernel)).toMatchObject({ removed: 1 });
       expect(await check(store.db)).toEqual([]);

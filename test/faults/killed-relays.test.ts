@@ -43,7 +43,7 @@ onPostgres("relays that are killed", () => {
     return relay;
   }
 
-  /** Its leases lapse and others go on; then it wakes up, believing that it still holds them. */
+  /** Its leases lapse and others continue; then it wakes up, with leases that it takes to be valid. */
   async function wakeLate(victim: WorkerProcess): Promise<void> {
     const held = sql`
       select from pawl.shards where relay like ${`%-${victim.pid}-%`}::text and leased_until > pawl.now() limit 1`;
@@ -80,7 +80,7 @@ onPostgres("relays that are killed", () => {
     const published = await writing;
     expect([...published.values()].reduce((sum, n) => sum + n, 0)).toBe(messages);
     await holds(published);
-    const most = (kills + stops) * 2 * 20; // Both hands of the victim with a batch each.
+    const most = (kills + stops) * 2 * 20; // Both slots of the victim with a batch each.
     expect(sink.deliveries.repeated, `${repeat}: a fault costs what was under way at most`).toBeLessThanOrEqual(most);
   }, 240_000);
 

@@ -59,7 +59,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
   beforeEach(async () => {
     herd = new Herd(server.url);
     accepted = new Accepted();
-    // Each test is judged by what it did itself.
+    // Each test is judged by its own work.
     await db.script(`
       set session_replication_role = replica;
       truncate pawl.instances, pawl.journal, pawl.attempts, pawl.tasks, pawl.counts, pawl.dead_letters, pawl.alerts, pawl.timers, pawl.memos cascade;
@@ -104,8 +104,8 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
   }
 
   /**
-   * Its leases lapse, and somebody else does what it held: only then it wakes up, believing that it still holds it. What it
-   * held is known when all is heard that it had said before it was stopped.
+   * Its leases lapse, and another worker runs its tasks: only then it wakes up, with leases that it takes to be valid.
+   * Its tasks are known when all of its output before the stop was read.
    */
   async function untilTakenOver(victim: WorkerProcess): Promise<void> {
     await herd.until(() => victim.inHand.size === 0 || herd.isTakenOver([...victim.inHand], victim));
@@ -233,7 +233,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     const { id } = await pawl.start(poison, {});
     const [bystander] = await start(1);
     for (let deaths = 0; deaths < 3; deaths++) expect(await herd.begin(quicker).ended).toBe("SIGKILL");
-    herd.begin(quicker); // The last death is found out by somebody who lives.
+    herd.begin(quicker); // The last death is detected by a living process.
     expect(await pawl.wait(poison, { id }, { until: "failed", timeout: "60s" })).toMatchObject({ state: "failed" });
     expect(await pawl.deadLetters.list({ lifecycle: poison })).toMatchObject([
       { reason: "lease_exhausted", attempts: 3 },
@@ -250,7 +250,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     const thought = await pawl.start(thinker, { data });
     const held = [await pawl.start(holder, { data }), await pawl.start(holder, { data })];
     await herd.until(() => emptied.holds === 2);
-    herd.begin(lasting); // Somebody who would take them if they could be had.
+    herd.begin(lasting); // A worker that would claim them if it could.
     await once(thinker, thought.id);
     for (const { id } of held) await once(holder, id);
     expect(await violations()).toEqual([]);
@@ -258,7 +258,7 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     function options(only: string): string {
       return JSON.stringify({ ...(JSON.parse(lasting.PAWL_VICTIM_OPTIONS) as object), only: [only, "relay"] });
     }
-    /** It came to its end, and nobody else was given it. */
+    /** It ended, and no other worker got it. */
     async function once(lifecycle: typeof thinker | typeof holder, id: string): Promise<void> {
       expect(await pawl.wait(lifecycle, { id }, { timeout: "60s" })).toMatchObject({ data: { runs: 1 } });
       const history = await pawl.history(lifecycle, { id });

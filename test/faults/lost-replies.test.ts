@@ -26,7 +26,7 @@ const failed: Outcome = { kind: "failed", error: new Error("tired") };
 interface LostReply {
   readonly of: string;
   readonly losing: RegExp;
-  /** How many replies are lost, one after the other; 1 unless given. */
+  /** How many replies are lost, one after the other; by default 1. */
   readonly times?: number;
   readonly call: (t: BehindProxy) => Promise<unknown>;
   readonly answer: unknown;
@@ -237,7 +237,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
     await using t = await open();
     t.ledger.begin("m");
     const letGo = await holdMove(t);
-    // The second try finds the row held by the first; then nobody answers for a while, and the first try is carried out.
+    // The second try finds the row locked by the first; then no reply comes for a while, and the first try is executed.
     t.faults.plant("commit.after", async () => {
       t.proxy.refuse = 3;
       t.proxy.cutAll();
@@ -254,7 +254,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
 
   for (const [event, version] of [
     ["noted", 2],
-    ["woke", 1], // Refused when its time comes.
+    ["woke", 1], // Refused at its time.
   ] as const) {
     test(`an event for later (${event}) whose time came before its lost reply was looked for is not sent again`, async () => {
       let afterWriting: (() => Promise<void>) | undefined;
@@ -332,7 +332,7 @@ onOwnPostgres("PostgreSQL behind a network that loses replies", () => {
   });
 });
 
-/** A task of the errand "e" in a worker's hands. */
+/** A claimed task of the errand "e". */
 async function claimedTask(t: BehindProxy, lane: "working" | "after"): Promise<ClaimedTask> {
   await t.pawl.send(errand, "e", lane === "after" ? "ended" : "sent_to_work");
   return t.claim(lane);

@@ -49,7 +49,7 @@ function run(n: number) {
   return async (step: Running) => {
     runs.set(step.idempotencyKey, (runs.get(step.idempotencyKey) ?? 0) + 1);
     begun();
-    // Of every three one ends while the database is away, and one after it has come back.
+    // Of every three one ends during the outage, and one after it.
     const turn = Number(step.key) % 3;
     if (turn > 0) await whileAway.promise;
     if (n === 3 && isLost(Number(step.key))) return step.giveUp("The van broke down.") as undefined;
@@ -110,7 +110,7 @@ describe("outages under load", () => {
       const traffic = new Traffic(t.pawl);
       const half = Array.from({ length: instances / 2 }, (_, index) => index);
       await Promise.all(half.map((index) => traffic.start(index)));
-      // A third of the callbacks comes before the outage, and the others come while it lasts.
+      // A third of the callbacks comes before the outage, and the others during it.
       await Promise.all(half.filter((index) => index % 3 === 0).map((index) => traffic.answer(index)));
       await full.promise;
       takeAway(t);

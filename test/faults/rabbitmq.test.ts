@@ -24,7 +24,7 @@ const messages = Number(process.env.PAWL_TEST_MESSAGES ?? 1_000);
 const kills = Number(process.env.PAWL_TEST_BROKER_KILLS ?? 1);
 const server = process.env.PAWL_TEST_POSTGRES_URL;
 
-/** Retries at once, or nearly: what is waited for here is the broker. */
+/** Retries almost at once: these tests wait for the broker. */
 const outbox = { pollInterval: "50ms", retry: { maxAttempts: 1_000, backoff: () => 50 } } as const;
 
 onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
@@ -279,7 +279,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await hand.deleteQueue(queue);
     expect(await lost.next()).toMatchObject({ message: expect.stringContaining("it was deleted") });
     await until(async () => {
-      hand.sendToQueue(queue, Buffer.from("x")); // Goes nowhere while the queue is gone.
+      hand.sendToQueue(queue, Buffer.from("x")); // Cannot be sent while the queue does not exist.
       return seen.left > 0;
     });
     await consumer.stop();

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What is started as a process or as a thread of its own. */
+/** Programs that are started as a process or as a thread of their own. */
 const programs = [
   "src/people/labels/validation-thread.ts",
   "src/store/pglite/thread.ts",
@@ -22,9 +22,9 @@ const programs = [
 ];
 
 /**
- * Makes JavaScript of these programs, once a run: hundreds of processes and threads would each take longer to read
- * TypeScript than to do what they are killed for. It lies below the root, where its packages are found; `pawl` is there
- * what it is made of, and not what was built last. Gives back the folder.
+ * Compiles these programs to JavaScript, once per run: hundreds of processes and threads would each take longer to read
+ * TypeScript than to do their work. The output is below the root, where packages are found; `pawl` resolves to the
+ * sources, and not to the last build. Returns the folder.
  */
 export async function compilePrograms(): Promise<string> {
   const cache = join(root, "node_modules/.cache");
@@ -34,7 +34,7 @@ export async function compilePrograms(): Promise<string> {
   return folder;
 }
 
-/** The same as they stand now: for who edits them while tests watch. */
+/** The same from the current sources: for watch mode. */
 export async function compileAgain(folder: string): Promise<void> {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const options = ["--ignoreConfig", "--noCheck", "--rewriteRelativeImportExtensions", "--skipLibCheck"];
@@ -62,14 +62,14 @@ export async function compileAgain(folder: string): Promise<void> {
   await writeFile(join(folder, "package.json"), manifest.replaceAll('"./dist/', '"./src/'));
 }
 
-/** Where one of them lies; throws outside of a test run. */
+/** The path of one of them; throws outside of a test run. */
 export function compiled(program: string): string {
   const folder = process.env.PAWL_COMPILED;
   if (folder === undefined || !programs.includes(program)) throw new Error(`${program} was not compiled for this run.`);
   return join(folder, program.replace(/\.ts$/, ".js"));
 }
 
-/** Where the pages lie, as they were built for this run. */
+/** The folder of the pages that were built for this run. */
 export function builtPages(): URL {
   return pathToFileURL(join(process.env.PAWL_COMPILED!, "console/"));
 }

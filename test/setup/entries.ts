@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8"));
 
-/** Pawl's entry points, as `package.json` promises them, each with the path of its source. The main one comes first. */
+/** Pawl's entry points according to `package.json`, each with the path of its source. The main one comes first. */
 export const entries: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries<{ default: string } | string>(manifest.exports).flatMap(([name, target]) =>
     typeof target === "string"

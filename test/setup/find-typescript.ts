@@ -31,7 +31,7 @@ export function findTypescript(version: string): string | undefined {
     renameSync(`${cache}.${process.pid}`, cache); // At once: another run may be at the same.
     return typescript;
   } catch {
-    // Another file of the run may have brought it meanwhile, and its folder cannot be replaced.
+    // Another file of the run may have installed it meanwhile, and its folder cannot be replaced.
     return existsSync(typescript) ? typescript : undefined;
   } finally {
     rmSync(fresh, { recursive: true, force: true });

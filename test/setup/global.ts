@@ -41,7 +41,7 @@ async function startOurOwn(): Promise<Teardown> {
   return () => services.stop();
 }
 
-/** Vitest waits for ever and says nothing; a database that hangs should be heard of. */
+/** Vitest waits for ever and prints nothing; a database that hangs should be reported. */
 async function patience(ms: number): Promise<never> {
   await pause(ms, undefined, { ref: false });
   throw new Error(`The stores for tests were not ready after ${ms / 1000} s.`);

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * Runs a server for as long as our end of its standard input is open. A line on it is the signal to pass on. Its end
- * without a line means that we died, in whatever way: then the server goes too, and its folder with it.
+ * Runs a server as long as our end of its standard input is open. A line on it is the signal to pass on. Its end
+ * without a line means that we died, in any way: then the server ends too, and its folder is deleted.
  */
 const keeper = `
 exec 3<&0
@@ -29,7 +29,7 @@ exit $status
 `;
 
 export interface KeptServer {
-  /** Settles when the server is gone, for whatever reason. */
+  /** Settles when the server is gone, for any reason. */
   readonly gone: Promise<unknown>;
   isGone(): boolean;
   send(signal: string): void;
@@ -52,7 +52,7 @@ export function keepServer(
   });
   closeSync(output); // The server has its own.
   child.once("exit", () => child.stdin?.destroy());
-  child.stdin?.on("error", () => {}); // The server went first; `gone` tells.
+  child.stdin?.on("error", () => {}); // The server ended first; `gone` has the reason.
   return {
     gone: ended(child),
     isGone: () => child.exitCode !== null || child.signalCode !== null,
@@ -83,7 +83,9 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** PostgreSQL refuses to run as root, so root lends its servers to `nobody`, who needs a folder that it may enter. */
+/**
+ * PostgreSQL refuses to run as root, so root starts its servers as the user `nobody`, who needs a folder with access.
+ */
 export function unprivileged(): SpawnOptions {
   return isRoot() ? { uid: nobody, gid: nobody, cwd: "/" } : { cwd: "/" };
 }

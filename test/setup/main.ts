@@ -29,7 +29,7 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   try {
-    // What is missing is fetched over the network meanwhile.
+    // Missing parts are downloaded meanwhile.
     const starting = startServices({ mayInstall: true, say });
     starting.catch(() => {});
     const brokenChecks = vitestArgs.length > 0 ? 0 : await runChecks();
@@ -55,7 +55,7 @@ async function runChecks(): Promise<number> {
   return broken;
 }
 
-/** The channel brings the counts. It also tells the tests when somebody kills us: see global.ts. */
+/** The channel transports the counts. It also shows the tests when this process is killed: see global.ts. */
 async function runTests(servicesEnv: NodeJS.ProcessEnv): Promise<Counts> {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, skippedNames: [] };
   const command = [...vitest, "--reporter=./test/setup/reporter.ts", ...vitestArgs];
@@ -64,11 +64,11 @@ async function runTests(servicesEnv: NodeJS.ProcessEnv): Promise<Counts> {
     return child.on("message", (told: Counts) => Object.assign(counts, told));
   });
   if (counts.passed + counts.failed === 0 && interruptedBy === undefined) say("No test ran.");
-  // Whatever vitest minds, such as a file that it could not load or a run without tests.
+  // Any other complaint of vitest, such as a file that it could not load or a run without tests.
   return { ...counts, failed: Math.max(counts.failed, code === 0 ? 0 : 1) };
 }
 
-/** Runs one command, says how long it took, and gives its exit code. */
+/** Runs one command, prints its duration, and returns its exit code. */
 async function step(name: string, start: () => ChildProcess): Promise<number> {
   if (interruptedBy !== undefined) return 1;
   const startedAt = performance.now();
@@ -83,7 +83,7 @@ function spawnInRoot([program, ...args]: readonly string[], env: NodeJS.ProcessE
   return spawn(path, args, { cwd: root, env, stdio: ["inherit", "inherit", "inherit", ...more], detached: true });
 }
 
-/** Prints what the run came to; the last line is for programs, too. A check that broke counts as one failure. */
+/** Prints the result of the run; the last line is for programs, too. A check that broke counts as one failure. */
 function finish(counts: Counts, brokenChecks: number): number {
   const failed = counts.failed + brokenChecks;
   if (interruptedBy !== undefined) say(`Interrupted by ${interruptedBy}.`);

@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import type { RunningService } from "./service.ts";
 
 /**
- * Starts services when the first suite asks for them, once a run, in the process that lives as long as the run. A suite asks
- * by a request to the address in its variable, and is told what the service's environment is.
+ * Starts services when the first suite requests them, once per run, in the process that lasts as long as the run. A
+ * suite sends a request to the address in its variable, and gets the service's environment.
  */
 export class OnDemand {
   readonly #starts = new Map<string, () => Promise<RunningService>>();

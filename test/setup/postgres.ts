@@ -18,7 +18,7 @@ export interface PostgresOptions {
   readonly settings?: Settings;
   /** Begins as a standby of this server, which streams from it. */
   readonly standbyOf?: PostgresServer;
-  /** The folder in which the data folder is made; the system's temporary one unless given. */
+  /** The parent of the data folder. By default the system's temporary folder. */
   readonly parent?: string;
 }
 
@@ -119,7 +119,7 @@ interface Serving {
   readonly kept: KeptServer;
 }
 
-/** Between finding a port free and binding it somebody else may take it, so a fresh one is tried a few times. */
+/** Another process may take a free port before it is bound, so a new one is tried a few times. */
 async function serve(
   folder: string,
   installed: Installed,
@@ -155,7 +155,7 @@ function urlOf(port: number): string {
   return `postgres://postgres@127.0.0.1:${port}/postgres`;
 }
 
-/** Whether the server came to accept a connection before it ended, or before half a minute. */
+/** Whether the server accepted a connection before it ended, or before half a minute. */
 export async function accepts(url: string, kept: KeptServer): Promise<boolean> {
   const giveUpAt = Date.now() + 30_000;
   while (!kept.isGone() && Date.now() < giveUpAt) {
@@ -178,7 +178,7 @@ async function answers(url: string): Promise<boolean> {
 
 async function ask(url: string, question: string): Promise<string> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on("error", () => {}); // Also comes as the rejection of the call.
+  client.on("error", () => {}); // Also reported as the rejection of the call.
   try {
     await client.connect();
     const { rows } = await client.query({ text: question, rowMode: "array" });
@@ -227,14 +227,14 @@ export const postgres: Service = {
   async find(): Promise<Start | undefined> {
     const given = process.env.DATABASE_URL;
     const installed = await findPostgres();
-    // Also beside a given server: fault tests crash one of their own.
+    // Even with a given server: fault tests crash one of their own.
     const env = { PAWL_TEST_PG_BIN: installed?.binFolder };
     if (given !== undefined && given !== "") return () => useGiven(given, env);
     return installed === undefined ? undefined : () => startPrivate(env);
   },
 };
 
-/** A server that somebody else runs. Tests get it by our name only, so that no code under test falls back to it. */
+/** An external server. Tests get it by our name only, so that no code under test falls back to it. */
 async function useGiven(url: string, env: Record<string, string | undefined>): Promise<RunningService> {
   const version = await ask(url, "show server_version").catch((error: Error) => {
     throw new Error(`The server of DATABASE_URL cannot be used: ${error.message}.`, { cause: error });

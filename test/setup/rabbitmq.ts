@@ -16,11 +16,11 @@ export interface RabbitmqServer {
   /** Runs `rabbitmqctl`, which takes a second or two. */
   control(...args: readonly string[]): Promise<string>;
   /**
-   * Writes to disk which quorum queues there are. RabbitMQ itself does so seconds after one was declared, and a queue
-   * that a crash finds unwritten takes nothing ever after.
+   * Syncs the list of quorum queues to disk. RabbitMQ itself does so seconds after one was declared, and a queue that
+   * is missing there after a crash accepts nothing.
    */
   rememberQueues(): Promise<void>;
-  /** Ends it for good and removes its data. */
+  /** Ends it permanently and deletes its data. */
   stop(): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ async function placeOf(folder: string, binFolder: string, registryPort: number, 
   };
 }
 
-/** Foreign messages of 130 MiB are let in, since a test wants to see what they do; 128 MiB is the most by default. */
+/** Messages of 130 MiB are allowed, since a test sends them; the default maximum is 128 MiB. */
 function settingsOf(port: number): string {
   return `
 listeners.tcp.1 = 127.0.0.1:${port}
@@ -162,7 +162,7 @@ async function answers(url: string): Promise<boolean> {
 
 async function versionOf(url: string): Promise<string> {
   const connection = await connect(url, { timeout: 5_000 });
-  connection.on("error", () => {}); // Also comes as the rejection of the call.
+  connection.on("error", () => {}); // Also reported as the rejection of the call.
   const { version } = connection.connection.serverProperties;
   await connection.close();
   return version;
@@ -182,7 +182,7 @@ export const rabbitmq: Service = {
   },
 };
 
-/** A broker that somebody else runs: tests make queues of their own on it, and remove them. */
+/** An external broker: tests create queues of their own on it, and delete them. */
 async function useGiven(url: string): Promise<RunningService> {
   const version = await versionOf(url).catch((error: Error) => {
     throw new Error(`The broker of PAWL_AMQP_URL cannot be used: ${error.message}.`, { cause: error });

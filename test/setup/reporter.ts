@@ -1,6 +1,6 @@
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from "vitest/node";
 
-/** What a run came to, as told to `npm test`, which prints it as the last line. */
+/** The result of a run for `npm test`, which prints it as the last line. */
 export interface Counts {
   passed: number;
   failed: number;
@@ -15,7 +15,7 @@ export default class CountReporter implements Reporter {
   }
 }
 
-/** Beside failed tests, a file or hook that broke and an error that no test caught count as failures. */
+/** In addition to failed tests, a file or hook that broke and an error that no test caught count as failures. */
 function count(modules: readonly TestModule[], errors: readonly SerializedError[]): Counts {
   const counts: Counts = { passed: 0, failed: errors.length, skipped: 0, skippedNames: [] };
   const names = new Set<string>();

@@ -6,13 +6,13 @@ import { buffer } from "node:stream/consumers";
 
 export interface S3Server {
   readonly url: string;
-  /** The session tokens that came, each signed. */
+  /** The received session tokens, each signed. */
   readonly sessionTokens: Set<string>;
-  /** What is in the bucket. */
+  /** The content of the bucket. */
   readonly objects: Map<string, Buffer>;
-  /** What the next requests are answered with, instead of an answer: a status, or silence. */
+  /** The next responses, instead of the regular ones: a status, or silence. */
   readonly faults: (number | "silence" | "forget")[];
-  /** Connections are refused until it comes back. */
+  /** Connections are refused until it is restored. */
   goAway(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
@@ -22,8 +22,8 @@ export const s3Keys = { accessKeyId: "test-key", secretAccessKey: "test-secret" 
 const bucket = "letters";
 
 /**
- * A server that speaks as much of S3 as an archive needs, and believes nobody: every request must be signed by Signature
- * Version 4, over the headers and the body that came.
+ * A server with the part of S3 that an archive needs, which trusts no request: each must be signed by Signature Version
+ * 4, over its headers and body.
  */
 export async function startS3(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
@@ -82,7 +82,7 @@ async function answer(
   return found === undefined ? refuse(404, "NoSuchKey") : end(200, found);
 }
 
-/** Two at a time, so that whoever lists has to go on. */
+/** Two at a time, so that a list has several pages. */
 function listing(objects: Map<string, Buffer>, query: URLSearchParams): string {
   const keys = [...objects.keys()].filter((key) => key.startsWith(query.get("prefix") ?? "")).sort();
   const from = Number(query.get("continuation-token") ?? 0);

@@ -3,7 +3,7 @@ export interface Service {
   readonly name: string;
   /** Without it a run on CI fails; elsewhere its suites are named as skipped. */
   readonly required: boolean;
-  /** Is started when a suite asks for it, at the address in this variable. */
+  /** Started when a suite requests it, at the address in this variable. */
   readonly onDemand?: string;
   /** Environment variables of services before it in the list, without which it is of no use. */
   readonly needs: readonly string[];
@@ -18,7 +18,7 @@ export interface Service {
 export type Start = (env: NodeJS.ProcessEnv) => Promise<RunningService>;
 
 export interface RunningService {
-  /** What it is and where, for the header of the run. */
+  /** Its name and place, for the header of the run. */
   readonly about: string;
   /** What tests find it by. An undefined value takes the variable away from them. */
   readonly env: Readonly<Record<string, string | undefined>>;

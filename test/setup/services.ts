@@ -6,7 +6,7 @@ import { postgres } from "./postgres.ts";
 import { rabbitmq } from "./rabbitmq.ts";
 import type { RunningService, Service, Start } from "./service.ts";
 
-/** In the order in which they start: a later one may stand on an earlier one. */
+/** In the order in which they start: a later one may depend on an earlier one. */
 const services: readonly Service[] = [postgres, pgbouncer, rabbitmq, chromium];
 
 export interface Services {
@@ -16,7 +16,10 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-/** Starts what there is. What is missing is said in a line; on CI a required one that is missing ends the run. */
+/**
+ * Starts the available services. A missing one is reported in a line; on CI a required one that is missing ends the
+ * run.
+ */
 export async function startServices(options: { mayInstall: boolean; say(line: string): void }): Promise<Services> {
   const running: RunningService[] = [];
   const about: string[] = [];

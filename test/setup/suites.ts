@@ -15,12 +15,12 @@ export const throughPgbouncer = describe.skipIf(process.env.PAWL_TEST_PGBOUNCER_
 /** With a PostgreSQL of its own, from `startPostgres`. */
 export const onOwnPostgres = describe.skipIf(process.env.PAWL_TEST_PG_BIN === undefined);
 
-/** With RabbitMQ, of which the suite asks the address with `rabbitmqUrl` before its tests. */
+/** With RabbitMQ, whose address the suite gets from `rabbitmqUrl` before its tests. */
 export const onRabbitmq = describe.skipIf(process.env.PAWL_TEST_RABBITMQ === undefined);
 
 let asked: Promise<string> | undefined;
 
-/** The RabbitMQ of this run, shared with other suites: what is made on it has names of its own. Started for the first who asks. */
+/** The RabbitMQ of this run, shared with other suites: objects on it have unique names. Started on first use. */
 export function rabbitmqUrl(): Promise<string> {
   asked ??= fetch(process.env.PAWL_TEST_RABBITMQ!).then(async (answer) => {
     if (!answer.ok) throw new Error(await answer.text());

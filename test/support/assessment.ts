@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const mostReruns = 5;
 
-/** The services around an attempt: they do what they are told to, and fail as often as they are told to. */
+/** The services around an attempt: scripted, with a number of failures each. */
 export class Services {
   readonly called: string[] = [];
   readonly #trouble = new Map<string, unknown[]>();
@@ -20,7 +20,7 @@ export class Services {
   }
 }
 
-/** One answer of a candidate. The code checker outside tells what it scores. */
+/** One answer of a candidate. The external code checker sends its score. */
 export const solve = lifecycle("solve", {
   data: z.object({ runs: z.number().default(0), runId: z.string().optional() }),
   initial: "checking",
@@ -36,7 +36,7 @@ export const solve = lifecycle("solve", {
   },
 });
 
-/** A count of runs that is used up begins anew. */
+/** A count of runs that is used up starts over. */
 function rerun(runs: number): { runs?: number } {
   return runs >= mostReruns ? { runs: 0 } : {};
 }
@@ -44,7 +44,7 @@ function rerun(runs: number): { runs?: number } {
 const Solve = z.object({ question: z.string(), runs: z.number().default(0), runId: z.string().optional() });
 type Attempt = { finished: boolean; solves: z.infer<typeof Solve>[] };
 
-/** An assessment attempt and how it comes back from failures, on services of its own. A failed call fails the attempt. */
+/** An assessment attempt and its recovery from failures, on services of its own. A failed call fails the attempt. */
 export function attemptOn(services: Services) {
   const once = { maxAttempts: 1, backoff: constant("1s") };
   const call = async (step: Step<Attempt>): Promise<void> => services.call(step.idempotencyKey.split(":")[1]!);

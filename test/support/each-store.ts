@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { type TestPawl, type TestPawlOptions, testPawl } from "../../src/testing/test-pawl.ts";
 
-/** A way to store things that every promise of the kernel is held against. */
+/** A store on which every promise of the kernel is tested. */
 export interface Store {
   readonly name: string;
   readonly kind: "pglite" | "postgres" | "pooled";
@@ -11,7 +11,7 @@ export interface Store {
 const server = process.env.PAWL_TEST_POSTGRES_URL;
 const pooler = process.env.PAWL_TEST_PGBOUNCER_URL;
 
-/** Runs a suite on the embedded database and on PostgreSQL; what is not there is named as skipped. */
+/** Runs a suite on the embedded database and on PostgreSQL; a missing one is listed as skipped. */
 export function eachStore(suite: (store: Store) => void): void {
   describe("embedded", () => suite({ name: "embedded", kind: "pglite", open: testPawl }));
   describe.skipIf(server === undefined)("PostgreSQL", () =>

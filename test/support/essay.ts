@@ -1,7 +1,7 @@
 import { lifecycle, type Step } from "pawl";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 
-/** What a test has the steps do. */
+/** The behavior of the steps in a test. */
 export const steps: {
   grade: (step: Step) => unknown;
   listen: (step: Step) => unknown;
@@ -18,7 +18,7 @@ export const essay = lifecycle("essay", {
   },
 });
 
-/** Another dependency, and a step that calls the first one by itself. */
+/** Another dependency, and a step that calls the first one itself. */
 export const speech = lifecycle("speech", {
   initial: "listening",
   states: {
@@ -35,10 +35,10 @@ export function some<T>(count: number, one: T): T[] {
 export async function grade(t: TestPawl, { good = 0, failed = 0 }: { good?: number; failed?: number }): Promise<void> {
   for (let left = good; left > 0; left--) await (await t.claim("essay/grading")).report("graded");
   for (let left = failed; left > 0; left--) await (await t.claim("essay/grading")).fail(new Error("no answer"));
-  if (failed > 0) await t.maintain(); // What failed is to be tried again at once.
+  if (failed > 0) await t.maintain(); // Failed tasks are retried at once.
 }
 
-/** How the breaker of the model stands. */
+/** The state of the breaker of the model. */
 export async function llm(t: TestPawl) {
   return (await t.pawl.breakers.list()).find((one) => one.name === "llm")!;
 }

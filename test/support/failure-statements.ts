@@ -8,7 +8,7 @@ function throwing(): never {
   throw new Error("out of order");
 }
 
-/** Released in turns: most go on, some refuse, one throws. */
+/** Released in turns: most continue, some refuse, one throws. */
 const parked = lifecycle("plans_parked", {
   data: z.object({ kind: z.enum(["free", "held", "broken"]) }),
   initial: "parked",
@@ -37,7 +37,10 @@ const joining = lifecycle("plans_joining", {
 
 export const failing = [parked, joining];
 
-/** Releases that refuse, throw and are given up; calls that throw; events of Pawl's own that are retried; lists by reason. */
+/**
+ * Releases that refuse, throw and fail permanently; calls that throw; events of Pawl's own that are retried; lists by
+ * reason.
+ */
 export async function everyStatementOfFailures(pawl: Pawl, kernel: Kernel): Promise<void> {
   const kinds = ["free", "held", "held", "broken"] as const;
   const made = await pawl.startMany(
@@ -51,7 +54,7 @@ export async function everyStatementOfFailures(pawl: Pawl, kernel: Kernel): Prom
     parked,
     [1, 2].map((n) => ({ to: { id: made[n]!.id }, event: "leave" as const })),
   );
-  await releaseParked(kernel); // Those that have left are forgotten.
+  await releaseParked(kernel); // Those that have left are deleted.
   await pawl.send(parked, { id: made[5]!.id }, "poke").catch(() => {});
   await pawl.transaction((tx) => pawl.send(parked, { id: made[5]!.id }, "poke", { tx }).catch(() => {}));
   await pawl.start(joining, {});

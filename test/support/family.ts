@@ -1,7 +1,7 @@
 import { lifecycle, type Step } from "pawl";
 import { z } from "zod";
 
-/** A piece of an attempt: it is checked by somebody outside. */
+/** A part of an attempt: it is checked by an external service. */
 export const solve = lifecycle("solve", {
   data: z.object({ question: z.string(), runs: z.number().default(0) }),
   events: { verdict: z.object({ score: z.number() }) },
@@ -30,7 +30,7 @@ const Attempt = z.object({
 });
 type Attempt = z.infer<typeof Attempt>;
 
-/** What a test has the step do beside starting its solves. */
+/** What the step of a test does in addition to starting its solves. */
 export const plan: { during?: ((step: Step<Attempt>) => unknown) | undefined } = {};
 
 async function startSolves(step: Step<Attempt>): Promise<void> {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
-/** Speaks just enough of the protocol to let a client in and to tell it the version that it wants to know. */
+/** Speaks just enough of the protocol to accept a client and to send it a version. */
 export async function oldServer(
   versionNumber: string,
 ): Promise<{ url: string; [Symbol.asyncDispose](): Promise<void> }> {

@@ -16,7 +16,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 
-/** A span that has ended, as it was recorded. */
+/** A recorded span. */
 export interface RecordedSpan {
   readonly name: string;
   readonly parent: string | undefined;
@@ -25,12 +25,12 @@ export interface RecordedSpan {
   readonly exceptions: readonly unknown[];
 }
 
-/** OpenTelemetry by hand: what an SDK would send away is kept here. Set up for all of this process until it is ended. */
+/** A minimal OpenTelemetry: records what an SDK would export. Set up for the complete process until it is ended. */
 export class MemoryOtel {
   readonly spans: RecordedSpan[] = [];
-  /** By name: what a histogram was told. */
+  /** The values of a histogram, by name. */
   readonly recorded = new Map<string, { value: number; attributes: Attributes }[]>();
-  /** Who asked for a tracer or a meter. */
+  /** The requested tracers and meters. */
   readonly asked: string[] = [];
   readonly #callbacks = new Set<BatchObservableCallback>();
   readonly #current = new AsyncLocalStorage<Context>();
@@ -69,7 +69,7 @@ export class MemoryOtel {
     context.disable();
   }
 
-  /** What an exporter would get now: `name{label=value}` and the number. */
+  /** The export of this moment: `name{label=value}` and the number. */
   async collect(): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     const result: BatchObservableResult = {

@@ -14,7 +14,7 @@ interface PrismaClient extends Queries {
 
 /**
  * A folder with `@prisma/client`, `@prisma/adapter-pg` and a client that was generated into `generated`. Prisma is no
- * dependency of the tests, since it takes 300 MB; CONTRIBUTING.md says how to make such a folder.
+ * dependency of the tests, since it takes 300 MB; CONTRIBUTING.md describes how to create such a folder.
  */
 export const prismaFolder = process.env.PAWL_TEST_PRISMA;
 

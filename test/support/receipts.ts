@@ -30,7 +30,10 @@ export class Receipts {
     return id;
   }
 
-  /** Workers who read a total each (or all that there is to read) and hand it in; gives back their submissions' ids at the marketplace. */
+  /**
+   * Workers who read a total each (or all that there is to read) and submit it; returns their submissions' ids at the
+   * marketplace.
+   */
   submit(job: string, totals: Readonly<Record<string, unknown>>): string[] {
     return Object.entries(totals).map(([worker, total]) => {
       const posting = this.market.workers.jobsOf(job).find((one) => one.open)!;
@@ -39,7 +42,7 @@ export class Receipts {
     });
   }
 
-  /** The job looks at the marketplace, and everything that follows from it is done. */
+  /** The job syncs with the marketplace, and all that follows is done. */
   async look(job: string): Promise<void> {
     await this.t.pawl.crowd.sync(job);
     await this.t.work();
@@ -55,7 +58,7 @@ export class Receipts {
     return (await this.t.pawl.crowd.job(job))!.state;
   }
 
-  /** What a job, or a submission, went through. */
+  /** The history of a job, or of a submission. */
   async moves(id: string, part: "crowd" | "submission" | "disposal" = "crowd"): Promise<string[]> {
     const of = this.t.pawl.internalLifecycles.find((one) => one.name === `pawl_${part}_receipts`)!;
     return (await this.t.pawl.journal(of, { id })).map((move) => `${move.event}: ${move.to}`);
@@ -66,7 +69,7 @@ export class Receipts {
   }
 }
 
-/** Somebody's expense, whose receipt a crowd reads. */
+/** An expense, whose receipt a crowd reads. */
 function expenseOf(receipts: Crowd<Label>) {
   return lifecycle("expense", {
     data: z.object({ image: z.string(), total: z.number().optional(), why: z.string().optional() }),

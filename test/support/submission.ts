@@ -7,7 +7,7 @@ const data = z.object({
 });
 const events = { graded: z.object({ score: z.number().max(10), runId: z.string().optional() }) };
 
-/** What the after-effects of a grade were told. */
+/** The payloads that the after-effects of a grade got. */
 export const told: { id: string; score: number }[] = [];
 
 /** A submission that an outside service grades. The rule for late results is its only difference to its siblings. */

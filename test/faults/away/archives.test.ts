@@ -15,7 +15,7 @@ import { eachStore } from "../../support/each-store.ts";
 import { openBehindProxy } from "../harm/behind-proxy.ts";
 import { bringBack, installMovedClock, setAhead, takeAway } from "../harm/moved-clock.ts";
 
-/** An archive that can go away, and what is in it. */
+/** An archive that can become unreachable, and its files. */
 interface Specimen {
   readonly archive: DeadLetterArchive;
   goAway(): Promise<void>;

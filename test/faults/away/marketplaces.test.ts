@@ -20,7 +20,7 @@ const receipts = crowd("receipts", {
   submissions: 1,
 });
 
-/** A marketplace that can go away, and a look behind it. */
+/** A marketplace that can become unreachable, and direct access to it. */
 interface Specimen {
   readonly marketplace: Marketplace;
   goAway(): void;
@@ -28,10 +28,10 @@ interface Specimen {
   pass(seconds: number): void;
   /** How many jobs are there. */
   count(): number;
-  /** Somebody works on every job that is open there. */
+  /** A worker works on every job that is open there. */
   work(): void;
   approved(): number;
-  /** Is told when something is about to be published. */
+  /** Called when something is about to be published. */
   onPublish(told: () => void): void;
   close(): Promise<void>;
 }
@@ -106,7 +106,7 @@ async function onMechanicalTurk(): Promise<Specimen> {
 }
 
 const kinds = { "a marketplace in memory": inMemory, "Mechanical Turk": onMechanicalTurk };
-/** Enough for the breaker of the marketplace to tell. */
+/** Enough calls for the breaker of the marketplace to open. */
 const jobs = 12;
 
 async function states(pawl: Pawl): Promise<string[]> {

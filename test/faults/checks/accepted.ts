@@ -1,7 +1,7 @@
 import { type Db, sql, textArray } from "../../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
-/** Whoever was told that these instances have begun: they are there until somebody may delete them. */
+/** Callers whose starts were acknowledged: the instances exist until they may be deleted. */
 export class Accepted implements Witness {
   readonly ids: string[] = [];
 

@@ -1,6 +1,6 @@
 import type { Finding, Witness } from "./checker.ts";
 
-/** Watches that nobody takes more than they may: tasks, connections, memory; and that no error goes unheard. */
+/** Checks that no process exceeds its limits: tasks, connections, memory; and that every error is reported. */
 export class Bounds implements Witness {
   readonly #found = new Set<string>();
   #looks = 0;

@@ -24,12 +24,12 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Somebody who saw from outside what went on, and tells where the tables say otherwise. */
+/** An outside witness, which reports where the tables contradict it. */
 export interface Witness {
   contradictions(db: Db): Promise<Finding[]>;
 }
 
-/** The one checker: everything that the tables say against themselves, and the witnesses against them. */
+/** The one checker: all contradictions within the tables, and those with the witnesses. */
 export async function check(db: Db, ...witnesses: readonly Witness[]): Promise<Finding[]> {
   const found: Finding[] = (await verify(db)).map(({ invariant, instance, message }) => ({
     invariant,

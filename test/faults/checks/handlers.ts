@@ -1,17 +1,14 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
-/** A claim of a step, by the step's idempotency key, and whether the tables tell that it was cut off or given back. */
+/** A claim of a step, by the step's idempotency key, and whether the tables show that it was cut off or returned. */
 interface ClaimOfStep {
   readonly key: string;
   readonly attempt: number;
   readonly isCutOff: boolean;
 }
 
-/**
- * The outer world's side of the story: every attempt at a step that began there and came to its end, by the step's
- * idempotency key.
- */
+/** The outside record: every attempt at a step that began and ended there, by the step's idempotency key. */
 export class Handlers implements Witness {
   /** By key, and then each attempt as often as it began. */
   readonly #begun = new Map<string, number[]>();

@@ -1,12 +1,12 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
-/** What a caller was told: it is done, it is not done, or nobody knows. */
+/** The result that a caller got: done, not done, or unknown. */
 export type Answer = "done" | "not done" | "unknown";
 
-/** Where callers write down what they ask for, and what they are told. */
+/** Callers record their calls and the results here. */
 export interface Book {
-  /** A call is made that is to leave so many rows. Until it is answered nobody knows. */
+  /** A call starts that should leave this many rows. Until it is answered the result is unknown. */
   begin(mark: string, rows: number): void;
   answer(mark: string, answer: Answer): void;
 }
@@ -39,7 +39,7 @@ export class Ledger implements Book, Witness {
     }
   }
 
-  /** Comes when so many more calls were told to be done. */
+  /** Resolves when this many more calls were acknowledged. */
   whenDone(more: number): Promise<void> {
     return new Promise((resolve) => this.#waiting.add({ left: more, resolve }));
   }
@@ -49,12 +49,12 @@ export class Ledger implements Book, Witness {
     return [...this.#calls].filter(([, call]) => call.answer === answer).map(([mark]) => mark);
   }
 
-  /** The marks of those who were told that nobody knows, though there was time left to ask. */
+  /** The marks of calls with an unknown result, though there was time left to find out. */
   unknownWithin(ms: number): string[] {
     return this.told("unknown").filter((mark) => this.#calls.get(mark)!.tookMs < ms);
   }
 
-  /** Every way in which the database contradicts what callers were told. */
+  /** Every contradiction between the database and the results of callers. */
   async contradictions(db: Db): Promise<Finding[]> {
     const found: string[] = [];
     const made = await readMarks(db);
@@ -91,7 +91,7 @@ async function readMarks(db: Db): Promise<Map<string, number>> {
   return new Map(rows.map(({ mark, times }) => [mark, times]));
 }
 
-/** Nothing half-written: what a hook wrote is there if and only if its move is. */
+/** Nothing half-written: the rows of a hook exist if and only if its move does. */
 async function readHookDifferences(db: Db): Promise<string[]> {
   const rows = await db.rows<{ mark: string; moves: number; hooks: number }>(sql`
     select mark, coalesce(move.times, 0)::int as moves, coalesce(hook.times, 0)::int as hooks

@@ -15,8 +15,8 @@ interface Visit {
 }
 
 /**
- * Knows what these lifecycles say and the tables alone cannot tell: how often a step may be tried, and how long a state may
- * last. Whoever is sent on by the time limit has stayed for as long; whoever leaves otherwise leaves before it.
+ * Checks the limits of these lifecycles that the tables alone do not contain: how often a step may be tried, and how
+ * long a state may last. An instance that the timeout moves has stayed for that long; any other leaves before it.
  */
 export class Limits implements Witness {
   readonly #lifecycles: readonly LifecycleModel[];
@@ -74,7 +74,7 @@ function readVisits(db: Db): Promise<Visit[]> {
     from moves where version > 1`);
 }
 
-/** What was given up is given up once. */
+/** A permanent failure happens once. */
 async function readLettersTwice(db: Db): Promise<string[]> {
   const rows = await db.rows<{ message: string }>(sql`
     select format('%s was given up %s times at once (%s)', instance_id, count(*), string_agg(reason, ', ')) as message

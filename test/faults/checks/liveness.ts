@@ -1,7 +1,7 @@
 import { type Db, sql } from "../../../src/store/port/db.ts";
 import type { Finding, Witness } from "./checker.ts";
 
-/** Looks, after the last fault, whether everything goes on: nothing is long overdue, and nobody sits on a transaction. */
+/** Checks, after the last fault, that everything continues: nothing is long overdue, and no transaction stays open. */
 export class Liveness implements Witness {
   readonly #withinMs: number;
 

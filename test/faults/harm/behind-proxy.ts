@@ -12,7 +12,7 @@ import { createBooked, errand } from "../worlds/errand.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 
 let databases = 0;
-/** A database with Pawl's schema on each server, of which the others are copies: to migrate takes a second. */
+/** A database with Pawl's schema on each server, of which the others are copies: migrating takes a second. */
 const templates = new Map<string, Promise<string>>();
 
 async function createDatabase(serverUrl: string, template?: string): Promise<string> {
@@ -41,7 +41,10 @@ function urlOf(serverUrl: string, name: string): URL {
 
 export type BehindProxy = Awaited<ReturnType<typeof openBehindProxy>>;
 
-/** A Pawl on a database of its own, behind a proxy; and a straight way to the same database, to look and to interfere. */
+/**
+ * A Pawl on a database of its own, behind a proxy; and a direct connection to the same database, to read and to
+ * interfere.
+ */
 export async function openBehindProxy(
   serverUrl: string,
   change: (db: Db) => Db = (db) => db,
@@ -73,7 +76,7 @@ export async function openBehindProxy(
       const tasks = await claimFromLanes(kernel, { lanes: [lane], limit: 1, share: 1, worker: "w", leaseMs: 30_000 });
       return tasks[0]!;
     },
-    /** Closes this Pawl, and waits for whatever its cut connections still do at the server. */
+    /** Closes this Pawl, and waits for what its cut connections still do at the server. */
     async end(): Promise<void> {
       proxy.cutAll();
       await pawl.close();

@@ -20,7 +20,7 @@ export interface Desk {
   readonly book: Book;
   /** Instances that are known so far. */
   readonly keys: string[];
-  /** Comes when it makes sense to ask again after the database could not be reached. */
+  /** Resolves when a retry makes sense after the database could not be reached. */
   readonly whenBack: () => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ type Event = "noted" | "turned" | "booked" | "sent_to_work" | "sent_to_bed";
 const events: readonly Event[] = ["noted", "noted", "turned", "booked", "sent_to_work", "sent_to_bed"];
 let marks = 0;
 
-/** Each kind of call, once: what it asks for is in the book before, and the answer after. */
+/** Each kind of call, once: recorded before, and its result after. */
 const calls: Readonly<Record<string, (desk: Desk) => Promise<unknown>>> = {
   start: (desk) => startKnown(desk),
   startMany: (desk) => {
@@ -75,18 +75,18 @@ const calls: Readonly<Record<string, (desk: Desk) => Promise<unknown>>> = {
   },
   receive: (desk) => receive(desk, desk.random.pick(desk.keys), desk.random.pick(["noted", "turned", "booked"])),
   work,
-  // What keeps time is nobody's call: what it does is seen by its moves alone.
+  // Maintenance has no caller: its effects are seen by its moves alone.
   maintain: (desk) => told(desk, "maintain", 0, () => maintain(desk.kernel, desk.lanes)),
 };
 
-/** Every kind of call side by side, each again and again until it is over. */
+/** Every kind of call in parallel, each again and again until the end. */
 export async function callUntil(desk: Desk, isOver: () => boolean): Promise<void> {
   while (!(await startKnown(desk)));
   await Promise.all(
     Object.values(calls).map(async (call) => {
       while (!isOver()) {
         await call(desk);
-        await new Promise(setImmediate); // Also when all answers come from memory, others have their turn.
+        await new Promise(setImmediate); // Yields to others even when all answers come from memory.
       }
     }),
   );
@@ -107,7 +107,7 @@ function send(desk: Desk, key: string, event: Event): Promise<Answer> {
   return told(desk, "send", 1, (actor) => desk.pawl.send(errand, key, event, { actor }));
 }
 
-/** A callback that waits may be carried out by whoever brings its instance to where it is taken. */
+/** A waiting callback may be applied by any process that moves its instance to a state that accepts it. */
 async function receive(desk: Desk, key: string, event: "noted" | "turned" | "booked"): Promise<void> {
   const mark = `${newMark(desk)} receive`;
   desk.book.begin(mark, 1);
@@ -145,7 +145,7 @@ async function work(desk: Desk): Promise<void> {
   }
 }
 
-/** One call with its mark, in the book before and after. What is neither done nor refused comes out as it was thrown. */
+/** One call with its mark, recorded before and after. A result that is neither done nor refused is rethrown. */
 async function told(desk: Desk, what: string, rows: number, call: (mark: string) => Promise<unknown>): Promise<Answer> {
   const mark = `${newMark(desk)} ${what}`;
   desk.book.begin(mark, rows);

@@ -8,10 +8,10 @@ import { type Said, WorkerProcess } from "./worker-process.ts";
 const concurrency = 8;
 const connections = 4;
 const mostMegabytes = 400;
-/** Beside the pool: one that renews leases, and one that listens. */
+/** In addition to the pool: one that renews leases, and one that listens. */
 const companions = 2;
 
-/** Worker processes on one database: they are begun, killed and stopped, and what they and their steps say is heard. */
+/** Worker processes on one database: started, killed and stopped; their output and that of their steps is collected. */
 export class Herd {
   readonly handlers = new Handlers();
   readonly bounds = new Bounds();
@@ -56,12 +56,12 @@ export class Herd {
     await Promise.all([...this.alive].map((worker) => this.kill(worker)));
   }
 
-  /** Whether somebody else has begun one of these steps, too. */
+  /** Whether another worker has begun one of these steps, too. */
   isTakenOver(keys: readonly string[], from: WorkerProcess): boolean {
     return keys.some((key) => [...(this.#by.get(key) ?? [])].some((by) => by !== from));
   }
 
-  /** Comes when what the workers say makes it true. */
+  /** Resolves when the output of the workers fulfils it. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       await new Promise<void>((resolve) => {
@@ -70,14 +70,17 @@ export class Herd {
     }
   }
 
-  /** Work is offered until each of them has done so many steps more: whoever does not come back is waited for in vain. */
+  /**
+   * Offers work until each of them has done this many more steps: a worker that does not come back fails by the
+   * timeout.
+   */
   async untilAllWork(steps: number, offer: () => Promise<void>): Promise<void> {
     const before = new Map(this.#done);
     const isBehind = (worker: WorkerProcess) => (this.#done.get(worker) ?? 0) - (before.get(worker) ?? 0) < steps;
     while ([...this.alive].some(isBehind)) await offer();
   }
 
-  /** Holds the connections of each process against what it may have. */
+  /** Compares the connections of each process with its limit. */
   async countConnections(db: Db): Promise<void> {
     const open = await db.rows<{ name: string; count: number }>(sql`
       select application_name as name, count(*)::int as count from pg_stat_activity

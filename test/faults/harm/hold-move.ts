@@ -2,7 +2,7 @@ import { sql } from "../../../src/store/port/db.ts";
 import { errand } from "../worlds/errand.ts";
 import type { BehindProxy } from "./behind-proxy.ts";
 
-/** Lets the next move of "e" stand still at the server, uncommitted, until it is let go; gives back how. */
+/** Holds the next move of "e" at the server, uncommitted; returns a function that releases it. */
 export async function holdMove(t: BehindProxy): Promise<() => Promise<void>> {
   const { id, version } = (await t.pawl.get(errand, "e"))!;
   let letGo = () => {};
@@ -13,7 +13,7 @@ export async function holdMove(t: BehindProxy): Promise<() => Promise<void>> {
   await new Promise<void>((isHeld) => {
     ended = t.db
       .transaction(async (tx) => {
-        // In its place in the journal stands a row of which nobody knows yet whether it will stay.
+        // An uncommitted row takes its place in the journal.
         await tx.query("set local session_replication_role = replica");
         await tx.query(
           `insert into pawl.journal (instance_id, version, lifecycle, definition, event, from_state, to_state, at, source)
@@ -33,7 +33,7 @@ export async function holdMove(t: BehindProxy): Promise<() => Promise<void>> {
   };
 }
 
-/** Comes when a statement waits for a lock at the server: whoever sent it can be cut off then. */
+/** Resolves when a statement waits for a lock at the server: its sender can be cut off then. */
 export async function someoneWaits(t: BehindProxy): Promise<void> {
   for (let waiting = 0; waiting === 0; ) {
     const [row] = await t.db.rows<{ waiting: number }>(sql`

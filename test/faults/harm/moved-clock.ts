@@ -10,7 +10,7 @@ export async function installMovedClock(t: BehindProxy): Promise<void> {
       'select date_trunc(''milliseconds'', clock_timestamp() + by) from pawl.test_ahead';`);
 }
 
-/** Sets the clock so many seconds ahead of the real one, over a connection that does not pass the proxy. */
+/** Sets the clock this many seconds ahead of the real one, over a connection that does not pass the proxy. */
 export async function setAhead(t: BehindProxy, seconds: number): Promise<void> {
   await t.db.rows(sql`update pawl.test_ahead set by = ${seconds}::int * interval '1 second'`);
 }

@@ -40,7 +40,7 @@ const victims: Record<FaultPoint, Victim> = {
   "prune.after": "a pruner",
 };
 
-/** The points at which such a process is to die. */
+/** The points at which such a process dies. */
 export function pointsMet(by: Victim): FaultPoint[] {
   return (Object.keys(victims) as FaultPoint[]).filter((point) => victims[point] === by);
 }

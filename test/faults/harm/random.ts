@@ -19,6 +19,6 @@ export class Random {
   }
 }
 
-/** The seed of this run: `PAWL_SEED`, else a new one. Put it into the message of what may fail. */
+/** The seed of this run: `PAWL_SEED`, otherwise a new one. Include it in the message of a failure. */
 export const seed = Number(process.env.PAWL_SEED ?? Date.now() % 1_000_000);
 export const repeat = `Repeat it with PAWL_SEED=${seed}`;

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** ReadyForQuery: the server has carried out what it was asked, and says so at the end of its reply. */
+/** ReadyForQuery: the server has executed the request, and ends its reply. */
 const ready = Buffer.from([0x5a, 0, 0, 0, 5]);
 
 /** A connection through the proxy. */
@@ -8,29 +8,29 @@ interface Link {
   readonly client: Socket;
   readonly server: Socket;
   readonly delayMs: number;
-  /** A statement is on its way or under way, and its reply has not come through. */
+  /** A statement is on its way or running, and its reply has not passed. */
   busy: boolean;
   /** Its reply will be dropped. */
   doomed: boolean;
-  /** What was asked last. */
+  /** The last request. */
   asked: string;
   /** It waits for notifications. */
   listens: boolean;
-  /** Nothing that the server says on it comes through any more. */
+  /** Nothing from the server passes any more. */
   silent: boolean;
   /** Nothing passes in either direction, and neither end learns of it. */
   dead: boolean;
 }
 
-/** Stands between Pawl and PostgreSQL, and does what networks do. */
+/** A proxy between Pawl and PostgreSQL that fails as networks do. */
 export class TcpProxy {
   /** How long every piece is held up, on connections that are made from now on. */
   delayMs = 0;
-  /** Swallows everything that the server says. */
+  /** Swallows everything that the server sends. */
   blackhole = false;
-  /** So many new connections are turned away. */
+  /** This many new connections are refused. */
   refuse = 0;
-  /** Is told of every piece that passes, in either direction. */
+  /** Called with every chunk that passes, in either direction. */
   onPiece: () => void = () => {};
   /** Cuts so far, and how many of them met a statement that was under way. */
   readonly cuts = { all: 0, busy: 0, replies: 0 };
@@ -45,7 +45,7 @@ export class TcpProxy {
     this.#target = target;
   }
 
-  /** Listens; gives back the URL of the database behind it as its clients see it. */
+  /** Listens; returns the URL of the database behind it for its clients. */
   async listen(databaseUrl: string): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     const url = new URL(databaseUrl);
@@ -57,7 +57,7 @@ export class TcpProxy {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Cuts every connection with a reset, in the middle of whatever it carries. */
+  /** Cuts every connection with a reset, in the middle of any message. */
   cutAll(): void {
     for (const link of this.#links) this.#cut(link);
   }
@@ -73,17 +73,17 @@ export class TcpProxy {
     this.#doom = { wanted, times };
   }
 
-  /** Connections that listen look well to both ends from now on, and nothing comes through. */
+  /** Connections that listen look healthy to both ends from now on, and nothing passes. */
   silenceListeners(): void {
     for (const link of this.#links) link.silent ||= link.listens;
   }
 
-  /** Existing connections die without a word, as when a router forgets them; new ones work. */
+  /** Existing connections die silently, as when a router drops them; new ones work. */
   dropAll(): void {
     for (const link of this.#links) link.dead = true;
   }
 
-  /** Comes when a statement of this text has been answered. */
+  /** Resolves when a statement with this text was answered. */
   whenAnswered(wanted: RegExp): Promise<void> {
     return new Promise((resolve) => this.#watches.add({ wanted, resolve }));
   }
@@ -169,7 +169,7 @@ export class TcpProxy {
     link.server.resetAndDestroy();
   }
 
-  /** What is asked, with the texts of the statements that are asked by name. */
+  /** The request, with the texts of the statements that are executed by name. */
   #textOf(piece: Buffer): string {
     const asked = piece.toString("latin1");
     for (const [, name, text] of asked.matchAll(/(pawl_[0-9a-f]+)\0([^\0]{10,})\0/g)) this.#texts.set(name!, text!);

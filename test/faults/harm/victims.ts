@@ -4,10 +4,10 @@ import type { FaultPoint } from "../../../src/kernel/faults.ts";
 import { compiled } from "../../setup/compile.ts";
 import type { Answer, Ledger } from "../checks/ledger.ts";
 
-/** How a process is to die: by its own hand at the nth visit of a point, or by ours after so many answers. */
+/** How a process dies: by itself at the nth visit of a point, or by a signal of ours after a number of answers. */
 export type Death = { readonly at: FaultPoint; readonly nth: number } | { readonly afterAnswers: number };
 
-/** How it died, and how many of its calls were under way. */
+/** How it died, and how many of its calls were in progress. */
 export interface Died {
   readonly death: Death;
   readonly underWay: number;
@@ -17,7 +17,7 @@ export interface Died {
 export class Victims {
   readonly #alive = new Set<ChildProcess>();
 
-  /** Starts one, lets it work, and has it killed. What it asked for and was told goes into the ledger. */
+  /** Starts one, lets it run, and has it killed. Its calls and their results go into the ledger. */
   async live(env: Record<string, string>, death: Death, ledger: Ledger): Promise<Died> {
     const fault = "at" in death ? { PAWL_FAULT: `${death.at}:crash:${death.nth}` } : {};
     // Only compiled quickly, not well: it does not live long enough for more.
@@ -48,7 +48,7 @@ export class Victims {
       ledger.answer(mark, rest as Answer);
       if ("afterAnswers" in death && answers === death.afterAnswers) child.kill("SIGKILL");
     });
-    // "close" comes when also its last line has been read.
+    // "close" comes after its last line was read.
     const signal = await new Promise<string | null>((resolve) =>
       child.once("close", (_code, signal) => resolve(signal)),
     );

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { compiled } from "../../setup/compile.ts";
 
-/** A line that a worker process said. */
+/** A line of output of a worker process. */
 export interface Said {
   readonly by: WorkerProcess;
   readonly what: string;
@@ -15,7 +15,7 @@ export class WorkerProcess {
   readonly inHand = new Set<string>();
   /** How many of its steps have taken a connection for themselves. */
   holds = 0;
-  /** How often it has looked after what is due and whom nobody hears of any more. */
+  /** The number of its maintenance rounds, and of its silent workers. */
   looks = 0;
   readonly #child: ChildProcess;
   readonly #ended: Promise<NodeJS.Signals | null>;

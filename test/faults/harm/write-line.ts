@@ -3,8 +3,8 @@ import { writeSync } from "node:fs";
 const notNow = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * A line to whoever watches, written before the process goes on: it may be killed at any moment. Where he is slow to read,
- * the pipe is full, and a pipe that somebody has made non-blocking refuses the rest: then it is said again.
+ * Writes a line before the process continues: it may be killed at any moment. If the reader is slow, the pipe is full,
+ * and a non-blocking pipe refuses the rest: then the write is repeated.
  */
 export function writeLine(...words: readonly string[]): void {
   let left = Buffer.from(`${words.join("\t")}\n`);

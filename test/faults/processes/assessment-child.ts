@@ -5,8 +5,8 @@ import type { LifecycleModel, StateModel } from "../../../src/definition/model.t
 import { writeLine } from "../harm/write-line.ts";
 
 /**
- * A worker of the assessment that is made to be killed. It begins when it is told to, and holds the steps that it is told
- * to hold: for ever, before or after they do their work.
+ * A worker of the assessment that is made to be killed. It starts on a signal, and holds given steps for ever, before
+ * or after they do their work.
  */
 const { PAWL_VICTIM_URL: database, PAWL_VICTIM_ADDRESSES: addresses, PAWL_VICTIM_MINUTE: minute } = process.env;
 /** By candidate: `"attempt/completed before"`. */
@@ -48,5 +48,5 @@ const pawl = await createPawl({ database: database!, lifecycles, breakers, conne
 process.stdin.once("data", () => {
   pawl.work({ concurrency: 64, leaseDuration: "2500ms", pollInterval: "50ms", maintenanceInterval: "100ms" });
 });
-process.stdin.on("end", () => process.exit(0)); // Whoever was to kill us is gone.
+process.stdin.on("end", () => process.exit(0)); // The parent process is gone.
 writeLine("ready");

@@ -11,12 +11,12 @@ import { writeLine } from "../harm/write-line.ts";
 import { createBooked, errand } from "../worlds/errand.ts";
 
 /**
- * A program that is made to be killed. It opens a Pawl, looks whether the last one left everything in order, and then
- * calls and calls. What it asks for and what it is told is written before it goes on, so its end loses no line.
+ * A program that is made to be killed. It opens a Pawl, verifies the state that the last one left, and then makes calls
+ * in a loop. Calls and results are written before it continues, so its death loses no line.
  */
 const { PAWL_VICTIM_URL: url, PAWL_VICTIM_FOLDER: folder, PAWL_VICTIM_NAME: name = "" } = process.env;
 
-process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill us is gone.
+process.stdin.on("end", () => process.exit(0)).resume(); // The parent process is gone.
 
 const db = url === undefined ? await openPglite({ folder: folder! }) : await openPostgres({ url, connections: 4 });
 const planted = faultsFrom(process.env.PAWL_FAULT);

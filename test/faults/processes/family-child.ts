@@ -5,8 +5,8 @@ import { faultsFrom } from "../../../src/testing/faults.ts";
 import { Worker } from "../../../src/worker/worker.ts";
 import { kid, parent } from "../worlds/family.ts";
 
-/** A worker that kills itself at a point on its way. */
-process.stdin.on("end", () => process.exit(0)).resume(); // Whoever started us is gone.
+/** A worker that kills itself at a given point. */
+process.stdin.on("end", () => process.exit(0)).resume(); // The parent process is gone.
 
 const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL!, connections: 4 });
 const faults = faultsFrom(process.env.PAWL_FAULT);

@@ -4,7 +4,7 @@ import { openPostgres } from "../../../src/store/postgres/open.ts";
 import { faultsFrom } from "../../../src/testing/faults.ts";
 import { leaf } from "../worlds/leaf.ts";
 
-/** Deletes what has outlived its time, and dies over it. */
+/** Prunes, and dies while doing so. */
 const db = await openPostgres({ url: process.env.PAWL_VICTIM_URL! });
 const { kernel } = await openOn(
   db,

@@ -5,13 +5,15 @@ import type { WorkOptions } from "../../../src/worker/settings.ts";
 import { writeLine } from "../harm/write-line.ts";
 import { lifecycles, outside } from "../worlds/relay.ts";
 
-/** A worker process that is made to be killed and stopped. What its steps do is written before they go on. */
+/**
+ * A worker process that is made to be killed and stopped. The actions of its steps are written before they continue.
+ */
 const { PAWL_VICTIM_URL: url = "", PAWL_FAULT: fault, ...given } = process.env;
 const { PAWL_VICTIM_CONNECTIONS: connections, PAWL_VICTIM_CONCURRENCY: concurrency } = given;
-/** What a worker is told to do, as JSON; the defaults of Pawl where nothing is. */
+/** The options of a worker, as JSON; otherwise the defaults of Pawl. */
 const options = JSON.parse(given.PAWL_VICTIM_OPTIONS ?? "{}") as WorkOptions;
 
-process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill us is gone.
+process.stdin.on("end", () => process.exit(0)).resume(); // The parent process is gone.
 process.on("unhandledRejection", (error) => writeLine("unheard", String(error)));
 setInterval(() => writeLine("megabytes", String(Math.round(process.memoryUsage.rss() / 1_048_576))), 500).unref();
 

@@ -5,7 +5,7 @@ export interface Arrival {
   readonly n: number;
 }
 
-/** The receivers' side of the story. Held against what was published at the end. */
+/** The record of the receivers, compared with what was published at the end. */
 export class Deliveries {
   readonly #all: Arrival[] = [];
   readonly #waiting = new Set<() => void>();
@@ -19,7 +19,7 @@ export class Deliveries {
     for (const look of this.#waiting) look();
   }
 
-  /** Comes when so many different messages have arrived. */
+  /** Resolves when this many different messages have arrived. */
   async whenArrived(different: number): Promise<void> {
     while (new Set(this.#all.map((one) => one.id)).size < different) {
       await new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ export class Deliveries {
   }
 
   /**
-   * Every way in which what arrived contradicts what was published: so many messages about each aggregate, from 1 on. A
+   * Every contradiction between arrived and published messages: a number of messages per aggregate, from 1 on. A
    * message may come twice only where something was killed, stopped or cut off.
    */
   contradictions(published: ReadonlyMap<string, number>, options: { readonly mayRepeat: boolean }): string[] {

@@ -7,7 +7,7 @@ import { sinkBroker } from "./sink.ts";
 /** A relay process that is made to be killed and stopped, or to end itself at a fault point. */
 const { PAWL_VICTIM_URL: url, PAWL_VICTIM_SINK: port, PAWL_FAULT: fault } = process.env;
 
-process.stdin.on("end", () => process.exit(0)).resume(); // Whoever was to kill us is gone.
+process.stdin.on("end", () => process.exit(0)).resume(); // The parent process is gone.
 
 const outbox = {
   brokers: [sinkBroker(Number(port), 500)],

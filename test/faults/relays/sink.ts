@@ -19,7 +19,7 @@ export class Sink {
       this.#sockets.add(socket);
       socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
       const lines = createInterface(socket);
-      lines.on("error", () => {}); // It hands on those of its socket.
+      lines.on("error", () => {}); // Forwards those of its socket.
       lines.on("line", (line) => {
         const [id = "", aggregate = "", n = ""] = line.split("\t");
         this.deliveries.add({ id, aggregate, n: Number(n) });
@@ -34,7 +34,7 @@ export class Sink {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Is told of every message that arrives. */
+  /** Called with every message that arrives. */
   watch(onArrival: () => void): void {
     this.#onArrival = onArrival;
   }

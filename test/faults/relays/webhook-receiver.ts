@@ -5,23 +5,23 @@ import type { AlertSink } from "pawl";
 import { verifyWebhook, type WebhooksOptions, webhookAlerts } from "pawl/webhooks";
 import { Deliveries } from "./deliveries.ts";
 
-/** What a webhook of the outbox says in these tests. */
+/** The body of a webhook of the outbox in these tests. */
 interface Said {
   readonly type: string;
   readonly data: { readonly key: string; readonly n: number };
 }
 
-/** What a webhook of an alert says. */
+/** The body of a webhook of an alert. */
 interface Alerted {
   readonly data: { readonly id: string; readonly kind: string; readonly key: string | null };
 }
 
-/** The receiver of webhooks, on a port that it keeps while it is away. What is not signed is refused. */
+/** The receiver of webhooks, on a port that it keeps while it is away. Unsigned requests are refused. */
 export class WebhookReceiver {
   readonly deliveries = new Deliveries();
   /** The alerts that arrived, each time. */
   readonly alerts: Alerted["data"][] = [];
-  /** Is told of each webhook of the outbox, before it is answered. */
+  /** Called with each webhook of the outbox, before it is answered. */
   onArrival: (n: number) => unknown = () => {};
   readonly #secret = `whsec_${randomBytes(32).toString("base64")}`;
   #server: Server | undefined;

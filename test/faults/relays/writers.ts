@@ -2,12 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Pawl } from "pawl";
 import type { Random } from "../harm/random.ts";
 
-/** Where writers count what they publish about each aggregate: the row that they lock before they publish. */
+/** The table in which writers count their messages per aggregate: the row that they lock before they publish. */
 export const countersTable = "create table public.counters (id text primary key, n int not null default 0)";
 
 /**
- * Publishes `messages` messages about `aggregates` aggregates, by eight writers at once, in transactions that take their
- * time and commit in any order. Gives back how many there are about each.
+ * Publishes `messages` messages about `aggregates` aggregates, by eight writers at once, in transactions of random
+ * duration that commit in any order. Returns the number per aggregate.
  */
 export async function writeAll(
   pawl: Pawl,

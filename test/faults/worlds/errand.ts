@@ -2,8 +2,8 @@ import { lifecycle } from "../../../src/definition/lifecycle.ts";
 import type { Db } from "../../../src/store/port/db.ts";
 
 /**
- * What the fault tests send about: a way round in which every kind of commit comes by. Every call is marked by its
- * `actor`, so the journal tells how often it was carried out. No schemas: programs that are killed must start quickly.
+ * The lifecycle of the fault tests: a cycle with every kind of commit. Every call is marked by its `actor`, so the
+ * journal shows how often it was applied. No schemas: programs that are killed must start quickly.
  */
 export const errand = lifecycle("errand", {
   initial: "ready",

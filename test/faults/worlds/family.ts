@@ -1,6 +1,6 @@
 import { lifecycle } from "../../../src/definition/lifecycle.ts";
 
-/** What is brought up, told something once, and grown then. A second word would show in its history. */
+/** A child that gets one event and ends. A second event would show in its history. */
 export const kid = lifecycle("kid", {
   initial: "waiting",
   states: {

@@ -1,6 +1,6 @@
 import { lifecycle } from "pawl";
 
-/** Ends at once, in one of two ways, and is soon to be forgotten. */
+/** Ends at once, in one of two ways, with a short retention. */
 export const leaf = lifecycle("leaf", {
   retention: 1,
   initial: "green",

@@ -1,7 +1,7 @@
 import { lifecycle, type PawlError } from "pawl";
 import { z } from "zod";
 
-/** What each step tells the outside world; the program that runs it sets this. */
+/** Reports each step to the outside; set by the program that runs it. */
 export const outside: {
   tell: (what: "begin" | "end" | "call" | "twice" | "aborted", step: StepFacts) => void;
   pauseMs: number;
@@ -23,7 +23,7 @@ async function work(step: StepFacts): Promise<void> {
   outside.tell("end", step);
 }
 
-/** Three steps, each of which is seen from outside. */
+/** Three steps, each of which is reported to the outside. */
 export const relay = lifecycle("relay", {
   initial: "one",
   states: {

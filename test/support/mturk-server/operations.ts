@@ -147,7 +147,7 @@ const updateNotification: Operation = (world, { HITTypeId, Notification }) => {
   return {};
 };
 
-/** A page of a list, ten unless asked otherwise, with where the next one begins. */
+/** A page of a list, ten by default, with the start of the next one. */
 function pageOf(name: string, all: readonly unknown[], { NextToken, MaxResults }: Request): Record<string, unknown> {
   const from = NextToken === undefined ? 0 : Number(Buffer.from(String(NextToken), "base64").toString());
   const shown = all.slice(from, from + number(MaxResults ?? 10));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 type AssignmentStatus = "Accepted" | "Submitted" | "Approved" | "Rejected";
 
-/** One worker's hold on a HIT; those returned or abandoned are gone. */
+/** One worker's assignment of a HIT; those returned or abandoned are deleted. */
 export interface AssignmentRecord {
   readonly id: string;
   readonly hit: HitRecord;
@@ -22,10 +22,10 @@ export interface AssignmentRecord {
 export interface HitRecord {
   readonly id: string;
   readonly type: string;
-  /** As it was asked for. */
+  /** As it was requested. */
   readonly terms: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
-  /** How many places it was created with: that decides how many it may ever have. */
+  /** The number of places at its creation: it limits how many it may ever have. */
   readonly placesAtFirst: number;
   readonly assignments: AssignmentRecord[];
   readonly requiredNone: readonly string[];
@@ -38,7 +38,7 @@ function pendingOf(hit: HitRecord): number {
   return hit.assignments.filter(({ status }) => status === "Accepted").length;
 }
 
-/** How many could still begin, if time lets them. */
+/** How many could still begin, if there is time. */
 export function availableOf(hit: HitRecord): number {
   return hit.places - hit.assignments.length;
 }

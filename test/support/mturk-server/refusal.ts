@@ -20,7 +20,7 @@ export function wrongAssignment(id: string): Refusal {
   return new Refusal(`Assignment ${id} does not exist.`, "AssignmentDoesNotExist");
 }
 
-/** In the words of the service, which name the states in which it could be asked. */
+/** In the words of the service, which list the states in which it is allowed. */
 export function wrongState(states: string): Refusal {
   return new Refusal(`This operation can be called with a status of: ${states}`, "InvalidAssignmentState");
 }

@@ -21,7 +21,7 @@ interface Planned {
 export class MturkServer {
   readonly world: World;
   readonly workers: Workers;
-  /** What was asked, in order. */
+  /** The requests, in order. */
   readonly calls: { readonly operation: string; readonly request: Request }[] = [];
   readonly #http: Server;
   readonly #planned: Planned[] = [];
@@ -44,7 +44,7 @@ export class MturkServer {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  /** Lets the next call of an operation go wrong; faults that are planned for one strike one after the other. */
+  /** Makes the next call of an operation fail; faults that are planned for one apply one after the other. */
   plan(operation: string, fault: Fault): void {
     this.#planned.push({ operation, fault });
   }

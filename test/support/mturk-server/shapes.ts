@@ -2,7 +2,7 @@ import { Refusal } from "./refusal.ts";
 
 export type Request = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a value, or undefined. */
+/** Why a value is invalid, or undefined. */
 type Check = (value: unknown) => string | undefined;
 
 interface Rule {
@@ -61,7 +61,7 @@ const must = (check: Check): Rule => ({ required: true, check });
 const may = (check: Check): Rule => ({ required: false, check });
 const page = { NextToken: may(text(255)), MaxResults: may(integer(1, 100)) };
 
-/** What each operation takes; the SDK itself looks at nothing. */
+/** The parameters of each operation; the SDK itself checks nothing. */
 const shapes: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   CreateHIT: {
     Title: must(text(128)),
@@ -128,7 +128,7 @@ const shapes: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   GetAccountBalance: {},
 };
 
-/** Refuses what an operation does not take. */
+/** Refuses parameters that an operation does not have. */
 export function checkShape(operation: string, request: Request): void {
   const shape = shapes[operation];
   if (shape === undefined) {

@@ -1,10 +1,10 @@
 import { type AssignmentRecord, statusOf } from "./records.ts";
 import type { World } from "./world.ts";
 
-/** The texts of a form that is sent, by the names of its inputs; a list is what was selected. */
+/** The texts of a submitted form, by the names of its inputs; a list for selected options. */
 export type Filled = Readonly<Record<string, string | readonly string[]>>;
 
-/** What workers do, who use the website and not the service. What they cannot do throws. */
+/** Actions of workers, who use the website and not the API. Impossible ones throw. */
 export class Workers {
   readonly #world: World;
 
@@ -39,7 +39,7 @@ export class Workers {
     return one.id;
   }
 
-  /** Sends the form; `hiddenMs` is how long the service does not let it be decided. */
+  /** Submits the form; `hiddenMs` is how long the service refuses decisions about it. */
   submit(assignment: string, filled: Filled | string, { hiddenMs = 0 } = {}): string {
     const world = this.#world;
     const one = world.assignment(assignment);
@@ -80,7 +80,7 @@ function answersXml(filled: Filled): string {
   return `${head}<QuestionFormAnswers xmlns="${schema}">${answers.join("")}</QuestionFormAnswers>`;
 }
 
-/** As the service does: what is not ASCII comes as a number. */
+/** As the service does: characters outside ASCII are numeric references. */
 function escaped(text: string): string {
   return text.replace(/[&<>]|[^\t\n\r -~]/gu, (mark) => `&#${mark.codePointAt(0)};`);
 }

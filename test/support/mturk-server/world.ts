@@ -11,19 +11,19 @@ interface Payment {
   readonly GrantTime: number;
 }
 
-/** What the marketplace knows, at a time that stands still until it is moved. */
+/** The state of the marketplace, at a time that is moved by hand. */
 export class World {
   readonly ids = new Ids();
   readonly hits = new Map<string, HitRecord>();
   readonly payments: Payment[] = [];
   /** Qualifications by their ids, with the workers who have them. */
   readonly qualifications = new Map<string, { readonly name: string; readonly workers: Set<string> }>();
-  /** Who is told of HITs, by their types. */
+  /** The receivers of notifications of HITs, by type. */
   readonly subscriptions = new Map<string, unknown>();
   /** Messages of the queue that it notifies, as they would be received. */
   readonly messages: string[] = [];
   balance = 10_000;
-  /** What a used token is refused with: no code of it is documented, so the words may be any. */
+  /** The refusal of a used token: no code is documented, so the text may be any. */
   usedTokenText = (token: string): string => `The idempotency token "${token}" has already been processed.`;
   now: number;
   readonly #tokens = new Map<string, { readonly at: number; readonly made: string }>();
@@ -32,7 +32,7 @@ export class World {
     this.now = now;
   }
 
-  /** What a token made before, as long as it is remembered. */
+  /** The result of each token, as long as it is remembered. */
   madeBefore(operation: string, token: unknown): string | undefined {
     const used = this.#tokens.get(`${operation} ${String(token)}`);
     return used === undefined || this.now - used.at >= tokenLastsMs ? undefined : used.made;
@@ -72,7 +72,7 @@ export class World {
     this.notify(`Assignment${status}`, one.hit, one);
   }
 
-  /** Frees the place, unless time is up for whoever would take it. */
+  /** Frees the place, unless there is no time left for another worker. */
   giveUp(one: AssignmentRecord, event: "AssignmentReturned" | "AssignmentAbandoned"): void {
     one.hit.assignments.splice(one.hit.assignments.indexOf(one), 1);
     this.notify(event, one.hit, one);
@@ -83,7 +83,7 @@ export class World {
     if (statusOf(hit, this.now) === "Reviewable") this.notify("HITReviewable", hit);
   }
 
-  /** Moves the time, and lets happen what was due by then. */
+  /** Moves the time, and applies what was due by then. */
   advance(ms: number): void {
     const before = this.now;
     this.now += ms;

@@ -8,7 +8,7 @@ interface Axe {
   run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
 }
 
-/** What somebody with a keyboard, a reader or weak eyes could not use on this page; nothing is the good answer. */
+/** Accessibility faults of this page, for keyboards, screen readers and weak eyes; none is the good answer. */
 export async function axeFaults(page: Page): Promise<string[]> {
   await page.evaluate(await readFile(source, "utf8"));
   return page.evaluate(async () => {
@@ -21,7 +21,7 @@ export async function axeFaults(page: Page): Promise<string[]> {
 
 const looked = new WeakMap<Page, Set<string>>();
 
-/** The same, of each place that a page shows only once: to look takes longer than most tests. */
+/** The same, for each part that a page shows only once: the check takes longer than most tests. */
 export async function axeFaultsOnce(page: Page): Promise<string[]> {
   const places = looked.get(page) ?? new Set();
   looked.set(page, places);

@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 
-/** Chromium, without a window and without a word to anybody but the pages that a test opens. */
+/** Chromium, headless, without network except for the pages that a test opens. */
 export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.PAWL_TEST_CHROMIUM!,
@@ -8,7 +8,7 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** A page of its own, with what went wrong in it: a test that ends asks that it be nothing. */
+/** A page of its own, with its errors: a test expects none at its end. */
 export async function openPage(
   browser: Browser,
   size: { width: number; height: number } = { width: 1280, height: 900 },

@@ -9,7 +9,7 @@ import { run } from "../../../src/worker/steps/run.ts";
 
 let token = "";
 
-/** Graded from outside, in a time that is over at once or never. */
+/** Graded from outside, with a timeout of zero or none. */
 export const graded = lifecycle("graded", {
   data: z.object({ within: z.string() }),
   events: { result: z.object({ score: z.number() }) },
@@ -51,7 +51,7 @@ export async function everyStatementOfCallbacks(pawl: Pawl, kernel: Kernel): Pro
   await Promise.all(slow.map(receive));
   await pawl.callbacks.receiveByToken(token, { payload: { score: 7 } });
   const kept = await Promise.all(late.map(receive));
-  await pawl.callbacks.acceptLate(kept[0]!.id).catch(() => {}); // Its step may not have come to where a result is taken.
+  await pawl.callbacks.acceptLate(kept[0]!.id).catch(() => {}); // Its step may not have reached the state that accepts a result.
   await pawl.callbacks.list({ lifecycle: graded, instance: late[0]!.key });
   const { id } = await pawl.receive(graded, slow[0]!.key, "result", { score: 8 }, { dedupeKey: "refused" });
   await reopenCallbacks(kernel.db, [{ id, attempts: 0 }]);

@@ -3,7 +3,7 @@ import type { Db, Statement, Tx } from "../../../src/store/port/db.ts";
 import { translate } from "../../../src/store/port/failures.ts";
 import { plannerSettings } from "../../../src/store/postgres/startup-settings.ts";
 
-/** A database that tells the plan of every statement that runs on it, also of those inside triggers. */
+/** A database that explains every statement that runs on it, including those inside triggers. */
 export interface ExplainedDb extends Db {
   /** The plans since the last call, as Postgres prints them. */
   plans(): string[];

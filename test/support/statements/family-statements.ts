@@ -26,7 +26,7 @@ const kin = lifecycle("kin", {
     telling: {
       run: async (step) => {
         for (const child of await step.children(kid)) step.send(kid, child, "poked");
-        step.send(kid, { child: "k1" }, "poked"); // Which is refused by then.
+        step.send(kid, { child: "k1" }, "poked"); // Refused by then.
       },
       on: {
         told: {

@@ -22,7 +22,7 @@ const died = {
   redelivered: true,
 };
 
-/** What is done about dead letters without a person: taking them in, carrying on, telling, archiving. */
+/** The background work on dead letters: collecting, operations, delivery, archiving. */
 export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promise<void> {
   for (const id of [undefined, kernel.newId(), kernel.newId()]) await storeBrokerDeadLetter(kernel, { ...died, id });
   const some = await pawl.deadLetters.list({ limit: 5 });
