@@ -6,7 +6,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 const maxBytes = 1024 * 1024;
 const maxDepth = 64;
 export const tooDeep = `is nested deeper than ${maxDepth} levels, or contains itself`;
-const tooLarge = "is larger than 1 MiB of JSON, which is the limit; store the large part elsewhere";
+const tooLarge = "is over 1 MiB of JSON, which is the limit; store the large part elsewhere";
 
 /**
  * The JSON text of a value, or `value_not_serializable` with the path of the fault. Values that the database would
