@@ -3,7 +3,7 @@ import { makeTerminal } from "../src/cli/show/terminal.ts";
 
 const tickMs = 500;
 
-/** How far a benchmark is, run by run: a bar for whoever looks on, and what was measured as lines that stay. */
+/** The progress of a benchmark: a bar on a terminal, and the results as lines. */
 export class Runs {
   readonly #progress: Progress;
   readonly #all: number;
@@ -14,7 +14,7 @@ export class Runs {
     this.#all = all;
   }
 
-  /** The next run; `tell` makes a line of what it gave. */
+  /** The next run; `tell` formats its result. */
   async run<T>(what: string, work: () => Promise<T>, tell: (result: T) => string = () => "done"): Promise<T> {
     const show = () => this.#progress.show(this.#done, `run ${this.#done + 1} of ${this.#all}: ${what}`);
     show();

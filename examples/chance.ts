@@ -1,4 +1,4 @@
-/** A number from 0 to 1 that looks like chance and is the same for the same words. */
+/** A pseudo-random number from 0 to 1 that is the same for the same words. */
 export function chance(...words: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const letter of words.join("\t")) hash = Math.imul(hash ^ letter.codePointAt(0)!, 0x01000193);

@@ -1,12 +1,12 @@
 import { setTimeout as rest } from "node:timers/promises";
 import { isPawlError } from "pawl";
 
-/** How the programs of examples run: until they are over, are interrupted, or take too long. */
+/** Runs the programs of examples: until they end, are interrupted, or time out. */
 
 const longestMs = 300_000;
 const lookEveryMs = 200;
 
-/** What a program ends with. What Pawl refuses is told in its words; anything else is a fault of the example. */
+/** The end of a program. A refusal of Pawl is printed as it is; anything else is a bug of the example. */
 export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
   try {
     return await main();
@@ -37,7 +37,7 @@ export async function interruptibly<It extends Simulated<unknown>>(
   }
 }
 
-/** Shows how it stands all the time. Tells whether it is over: not where it was interrupted, or took too long. */
+/** Shows the state all the time. Returns whether it ended: not if it was interrupted, or timed out. */
 export async function watch<Look extends { readonly isOver: boolean }>(
   simulation: Simulated<Look>,
   view: { show(look: Look): void; end(): void },
@@ -57,7 +57,7 @@ export async function watch<Look extends { readonly isOver: boolean }>(
   }
 }
 
-/** What is said to who interrupts it, and what the program then ends with. */
+/** The message after an interrupt, and the exit code. */
 export function sayInterrupted(): number {
   console.log("\n  Interrupted. Everything is kept: run it again, and it goes on from here.\n");
   return 130;

@@ -1,6 +1,6 @@
 /** What examples draw on a terminal. */
 
-/** Lines that are drawn over those of the time before, for a person who looks on. */
+/** Lines that are redrawn in place on a terminal. */
 export class LiveLines {
   readonly #stdout: NodeJS.WriteStream;
   #drawn = 0;
@@ -16,7 +16,7 @@ export class LiveLines {
     this.#drawn = lines.length;
   }
 
-  /** Leaves what was drawn last. */
+  /** Keeps the last output on the screen. */
   end(): void {
     this.#stdout.write("\x1b[?25h");
   }
@@ -24,7 +24,7 @@ export class LiveLines {
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** A bar of a length in characters, to the eighth of one; what is there at all is seen. */
+/** A bar with a resolution of an eighth of a character; any value above zero is visible. */
 export function bar(length: number): string {
   const whole = Math.max(1, Math.round(length * 8));
   return "█".repeat(Math.floor(whole / 8)) + eighths[whole % 8]!;
@@ -38,7 +38,7 @@ export function aligned(rows: readonly (readonly string[])[]): string[] {
   return rows.map((row) => `  ${row.map(padded).join("  ")}`.trimEnd());
 }
 
-/** A number that was given as an option, or an error that says what it may be. */
+/** A numeric option, or an error with the allowed values. */
 export function numberIn(text: string, name: string, least: number, most: number): number {
   const number = Number(text);
   if (text.trim() !== "" && number >= least && number <= most) return number;

@@ -1,9 +1,9 @@
 import pg from "pg";
 
 /**
- * The ceiling: the same rows as a batch of moves writes (instance, journal, counts), by one plain `unnest`
- * statement, without Pawl: nothing is read, decided, fenced or folded. The triggers that guard the history stay on, or
- * are left out to show what they cost.
+ * The ceiling: the same rows as a batch of moves writes (instance, journal, counts), by one plain `unnest` statement,
+ * without Pawl: nothing is read, decided, fenced or folded. The triggers that guard the history stay on, or are left
+ * out to show their cost.
  */
 export async function moveBare(
   url: string,

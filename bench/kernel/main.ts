@@ -64,7 +64,7 @@ const runs: Record<string, Run> = {
   },
 };
 
-/** Each gives back how many moves it made a second. */
+/** Each returns the number of moves per second. */
 type Run = (pawl: Pawl) => Promise<number>;
 
 const server = await startPostgres({ durable: true });

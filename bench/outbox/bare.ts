@@ -3,7 +3,7 @@ import { connect } from "amqplib";
 import { declareTopology } from "../../src/outbox/brokers/rabbitmq/declare.ts";
 import type { Topology } from "../../src/outbox/brokers/rabbitmq/topology.ts";
 
-/** The ceiling: publishes what is in memory, with as many confirms outstanding as a relay would have. */
+/** The ceiling: publishes messages from memory, with as many outstanding confirms as a relay would have. */
 export async function publishBare(
   url: string,
   to: { readonly exchange: string; readonly topology: Topology },

@@ -1,11 +1,11 @@
 import pg from "pg";
 
-/** So many instances with a ready task in a lane that nobody here serves, as many scheduled, as many finished. */
+/** Inserts this many instances with a ready task in a lane without a worker, as many scheduled, as many finished. */
 export async function fillOtherLanes(url: string, many: number): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   try {
-    // What is measured is claims among many rows, not the vacuum of rows that came a moment ago; and "old" is to be old.
+    // The benchmark measures claims among many rows, not the vacuum of recent rows.
     for (const table of ["instances", "tasks"])
       await client.query(`alter table pawl.${table} set (autovacuum_enabled = off)`);
     // Past the guards of the history, for time's sake: these rows are only there to be in the way.

@@ -10,8 +10,8 @@ export type AttemptLifecycle = ReturnType<typeof attemptLifecycle>;
 const once = { maxAttempts: 1, backoff: constant("1s") };
 
 /**
- * A candidate's attempt at an assessment, from the first question to the report. When a step fails, the attempt falls back
- * to its checkpoint, ten minutes later, and tries again; the third failure is the last, and a person is asked.
+ * A candidate's attempt at an assessment, from the first question to the report. When a step fails, the attempt falls
+ * back to its checkpoint, ten minutes later, and tries again; after the third failure a person decides.
  */
 export function attemptLifecycle(solve: SolveLifecycle, services: Services, minutes: Minutes) {
   const does = attemptHandlers(solve, services);
@@ -72,7 +72,7 @@ export function attemptLifecycle(solve: SolveLifecycle, services: Services, minu
         on: { store_info: "additional_attempt_info_stored" },
         recoverWith: "retry_verify_proctor_results",
       },
-      // The places of the next three states in the order are inferred from what they need and what they lead to.
+      // The positions of the next three states in the order are inferred from what they need and what they lead to.
       additional_attempt_info_stored: {
         run: does.analyseRecording,
         uses: "proctoring",

@@ -3,10 +3,10 @@ import { chance } from "../chance.ts";
 /** Who takes part in a simulation. */
 export interface Candidate {
   readonly name: string;
-  /** Whether everything was handed in. */
+  /** Whether everything was submitted. */
   readonly finished: boolean;
   readonly answers: readonly { readonly question: string; readonly code: string }[];
-  /** The browser goes away instead of saying that the attempt is complete. */
+  /** The browser disconnects instead of completing the attempt. */
   readonly isCutOff: boolean;
   /** When the candidate is through, as a share of the time that there is. */
   readonly doneAt: number;
@@ -27,11 +27,11 @@ const names = [
 ];
 const questions = ["two-sum", "knapsack", "word-ladder"];
 
-/** Three candidates are out of luck whatever the seed; who they are. */
+/** Three candidates with bad luck for any seed. */
 const runaway = 7; // The code checker dies over one answer, each time.
 const heavy = 13; // It dies four times, which is more often than a solve may run before it is reset.
-const unfinished = 19; // The browser goes away before everything was handed in.
-const oftenCutOff = 25; // Of so many candidates one is cut off.
+const unfinished = 19; // The browser disconnects before everything was submitted.
+const oftenCutOff = 25; // One candidate of this many is cut off.
 
 export function candidatesOf(count: number): Candidate[] {
   return Array.from({ length: count }, (_, index) => {

@@ -5,7 +5,7 @@ import type { SolveLifecycle } from "./solve.ts";
 
 export const Attempt = z.object({
   candidate: z.string(),
-  /** Whether the candidate has handed everything in. */
+  /** Whether the candidate has submitted everything. */
   finished: z.boolean(),
   answers: z.array(z.object({ question: z.string(), code: z.string() })),
   scores: z.record(z.string(), z.number()).optional(),
@@ -25,13 +25,16 @@ function linesIn({ answers }: Attempt): number {
   return answers.reduce((sum, { code }) => sum + code.split("\n").length, 0);
 }
 
-/** What is done in each state of an attempt. */
+/** The steps of an attempt, by state. */
 export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring }: Services) {
   async function dropEmptyAnswers(step: Step<Attempt>): Promise<void> {
     step.set({ answers: step.data.answers.filter(({ code }) => code.trim() !== "") });
   }
 
-  /** A solve for each answer. After a recovery they are there already; one that never reached the checker tries again. */
+  /**
+   * Starts a solve for each answer. After a recovery they exist already; one that never reached the checker tries
+   * again.
+   */
   async function startSolves(step: Step<Attempt>): Promise<void> {
     const { candidate, answers } = step.data;
     for (const answer of answers) step.start(solve, { key: answer.question, data: { candidate, ...answer } });
@@ -44,7 +47,7 @@ export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring 
     }
   }
 
-  /** What is checked stays checked. */
+  /** Checked answers stay checked. */
   async function resubmitSolves(work: Effect<Attempt>): Promise<void> {
     for (const child of await work.children(solve)) {
       if (child.state !== "checked" && child.data.runId !== undefined) work.send(solve, child, "resubmit");
@@ -70,7 +73,7 @@ export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring 
     step.set({ linesOfCode: linesIn(step.data) });
   }
 
-  /** A recovery of the state before leads here past its step, so that what it stores may be missing. */
+  /** A recovery of the state before leads here past its step, so the data that it stores may be missing. */
   async function analyseRecording(step: Step<Attempt>): Promise<void> {
     const { oddities } = await proctoring.analyse({ attempt: step.id, candidate: step.data.candidate }, step);
     step.set({ oddities, linesOfCode: step.data.linesOfCode ?? linesIn(step.data) });
@@ -87,7 +90,7 @@ export function attemptHandlers(solve: SolveLifecycle, { plagiarism, proctoring 
     step.set({ similarity });
   }
 
-  /** After a restart the completion is asked for again, by way of Pawl's own delivery. */
+  /** After a restart the completion is requested again, by Pawl's own delivery. */
   function completeAgain(effect: Effect<Attempt>, attempt: AnyLifecycle): void {
     effect.send(attempt, effect, "complete");
   }

@@ -1,10 +1,7 @@
-/** So many minutes, in milliseconds. */
+/** A number of minutes, in milliseconds. */
 export type Minutes = (count: number) => number;
 
-/**
- * The clock of an assessment. Definitions say what is true in an office, "after 10 minutes"; whoever simulates one lets a
- * minute be short.
- */
+/** The clock of an assessment. Definitions use real times, "after 10 minutes"; a simulation sets a short minute. */
 export function minutesOf(minuteMs = 60_000): Minutes {
   return (count) => Math.round(count * minuteMs);
 }

@@ -6,7 +6,7 @@ import type { Result } from "./simulation.ts";
 const heads = { refuses: "refused", hangs: "hung", crashes: "crashed" } as const;
 const { bold, dim, green, red, yellow } = picocolors;
 
-/** What came of a simulation, for a terminal of so many columns. */
+/** The result of a simulation, for a terminal of this width. */
 export function reportOf(result: Result, columns: number): string {
   const parts = [verdictOf(result), servicesOf(result), figuresOf(result)].flatMap((part) => ["", ...part]);
   return [...parts, ...namedOf(result, Math.min(columns, 110)), ""].join("\n");
@@ -45,7 +45,7 @@ function figuresOf(result: Result): string[] {
   return lines.map((line, at) => `${line}  ${dim(rows[at]![2])}`.trimEnd());
 }
 
-/** What failed, how often, and what a retry would do, for each that is left. */
+/** The failures: what, how often, and what a retry would do. */
 function namedOf({ explained, unsettled }: Result, columns: number): string[] {
   const lines = explained.flatMap(({ key, sentences }) => {
     return ["", `  ${yellow(key)}`, ...wrapped(sentences.join(" "), columns - 4).map((line) => `    ${line}`)];

@@ -21,11 +21,11 @@ export interface SimulationOptions {
 
 type Attempt = Instance<AttemptLifecycle>;
 
-/** How it stands at one moment. */
+/** The state at one moment. */
 export interface Look {
   readonly counts: ReadonlyMap<string, number>;
   readonly attempts: number;
-  /** No attempt will be moved by itself any more: each has ended, or waits for a person. */
+  /** No attempt will move by itself any more: each has ended, or waits for a person. */
   readonly isOver: boolean;
   readonly recoveries: number;
   readonly faults: number;
@@ -33,11 +33,11 @@ export interface Look {
   readonly scored: number;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Result {
   readonly attempts: number;
   readonly processed: number;
-  /** Those that wait for a person, and what is to be said about them. */
+  /** The attempts that wait for a person, with the reasons. */
   readonly explained: readonly { readonly key: string; readonly sentences: readonly string[] }[];
   /** Those that are neither. */
   readonly unsettled: readonly { readonly key: string; readonly state: string }[];
@@ -57,11 +57,11 @@ export class Simulation {
   readonly #trouble: Trouble;
   readonly #stage: Stage;
   readonly #pawl: Pawl;
-  /** What the people were told who look after the attempts. */
+  /** The alerts that were raised. */
   readonly #alerts: readonly Alert[];
   #run = 1;
   #count = 0;
-  /** Those that were failed at the last look, and since which move. */
+  /** The attempts that were failed at the last poll, and since which move. */
   #failed = new Map<string, number>();
   #recoveries = 0;
 
@@ -101,7 +101,7 @@ export class Simulation {
     return [...this.#stage.attempt.states.keys()];
   }
 
-  /** Lets the candidates begin, or takes up a run that was interrupted; tells which of the two it was. */
+  /** Starts the attempts, or continues an interrupted run; returns which of the two. */
   async begin(): Promise<"new" | "taken up"> {
     const { attempts, minuteMs } = this.#options;
     const latest = await this.#pawl.list(this.#stage.attempt, { limit: 1_000 });
@@ -171,7 +171,7 @@ export class Simulation {
     const { attempt, checker } = this.#stage;
     const attempts = await this.#attempts();
     const waiting = await this.#waitForPeople();
-    for (let look = 0; look < 40 && this.#alerts.length < waiting.size; look++) await rest(50); // They come a little later.
+    for (let look = 0; look < 40 && this.#alerts.length < waiting.size; look++) await rest(50); // They arrive a little later.
     const explained: { key: string; sentences: readonly string[] }[] = [];
     let [failures, recoveries, moves] = [0, 0, 0];
     for (const { id, key } of attempts) {
@@ -214,7 +214,7 @@ export class Simulation {
     return key?.startsWith(`${this.#run}-`) === true;
   }
 
-  /** The attempts that were given up and left to a person. */
+  /** The attempts that failed permanently and wait for a person. */
   async #waitForPeople(): Promise<Set<string>> {
     const letters = await this.#pawl.deadLetters.list({ lifecycle: this.#stage.attempt, limit: 1_000 });
     return new Set(letters.map(({ instance }) => instance!));

@@ -3,14 +3,14 @@ import { z } from "zod";
 import type { Minutes } from "./minutes.ts";
 import type { Services } from "./services/clients.ts";
 
-/** So often a solve is handed to the code checker without a verdict; then it takes a recovery of its attempt. Inferred. */
+/** How often a solve is submitted to the code checker without a verdict; then it takes a recovery of its attempt. */
 const maxReruns = 3;
 
 const Solve = z.object({
   candidate: z.string(),
   question: z.string(),
   code: z.string(),
-  /** How often it was handed to the checker since it was last reset. */
+  /** How often it was submitted to the checker since it was last reset. */
   runs: z.number().default(0),
   /** The run whose verdict counts; there is none before it was first submitted. */
   runId: z.string().optional(),
@@ -20,7 +20,7 @@ type Solve = z.infer<typeof Solve>;
 
 export type SolveLifecycle = ReturnType<typeof solveLifecycle>;
 
-/** One answer of a candidate: handed to the code checker, which calls back with a verdict, or never does. */
+/** One answer of a candidate: submitted to the code checker, which calls back with a verdict, or never does. */
 export function solveLifecycle({ checker }: Pick<Services, "checker">, minutes: Minutes) {
   return lifecycle("solve", {
     data: Solve,
@@ -28,7 +28,9 @@ export function solveLifecycle({ checker }: Pick<Services, "checker">, minutes: 
     initial: "submitting",
     onParentEnd: "discard",
     on: {
-      /** What is not checked when its attempt recovers goes to the checker again, with fresh runs if they are used up. */
+      /**
+       * Answers without a verdict are submitted again when their attempt recovers, with new runs if they are used up.
+       */
       resubmit: {
         to: "submitting",
         guard: ({ data }) => data.runId !== undefined || "it never ran",

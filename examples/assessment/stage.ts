@@ -13,7 +13,7 @@ import { verdictsFor } from "./verdicts.ts";
 export interface Stage extends Assessment {
   readonly checker: CodeChecker;
   readonly addresses: Addresses;
-  /** From now on verdicts are taken to this Pawl. Before, they find nobody in. */
+  /** From now on this Pawl receives verdicts. Before, the checker cannot connect. */
   takeVerdictsTo(pawl: Pawl): void;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

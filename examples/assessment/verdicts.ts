@@ -6,8 +6,8 @@ import type { SolveLifecycle } from "./solve.ts";
 const Verdict = z.object({ solve: z.string(), runId: z.string(), score: z.number() });
 
 /**
- * Takes the verdicts that the code checker brings. One that is brought twice gets its first answer. One that comes before
- * its solve waits for it, or of a run that no longer counts, is refused; the checker comes again a few times.
+ * Receives the verdicts of the code checker. A repeated one gets its first answer. One that comes before its solve
+ * waits for it, or of a run that no longer counts, is refused; the checker retries a few times.
  */
 export function verdictsFor(pawl: Pawl, solve: SolveLifecycle): (request: Request) => Promise<Answer> {
   return async ({ body }) => {

@@ -5,14 +5,14 @@ import type { Look } from "./simulation.ts";
 /** Shows a simulation while it runs. */
 export interface View {
   show(look: Look): void;
-  /** Leaves what was shown last. */
+  /** Keeps the last output on the screen. */
   end(): void;
 }
 
 const nameWidth = 36;
 const plainEveryMs = 2_000;
 
-/** Bars for a person who looks on, now and then a line for everybody else. */
+/** Bars on a terminal, an occasional line elsewhere. */
 export function viewOn(stdout: NodeJS.WriteStream, states: readonly string[]): View {
   return stdout.isTTY ? new Bars(stdout, states) : new Lines(stdout, states);
 }

@@ -9,12 +9,12 @@ export interface Tally {
   vanished: number;
 }
 
-/** The workers of the marketplace at their work. Each looks at a receipt once. */
+/** The simulated workers of the marketplace. Each sees a receipt once. */
 export class Floor {
   readonly #market: MemoryMarketplace;
   readonly #seed: number;
   readonly #tried = new Set<string>();
-  /** Taken by somebody who is gone. */
+  /** Taken by a worker who has left. */
   readonly #left: string[] = [];
   readonly tallies = new Map(team.map(({ name }) => [name, { submitted: 0, returned: 0, vanished: 0 } as Tally]));
   readonly #submissions: string[] = [];
@@ -25,7 +25,7 @@ export class Floor {
     this.#seed = seed;
   }
 
-  /** Whatever can be done at the moment, once; gives back the postings that somebody has submitted for. */
+  /** Does everything that is possible at the moment, once; returns the postings with new submissions. */
   async work(): Promise<string[]> {
     for (const id of this.#left.splice(0)) this.#market.workers.abandon(id);
     const told: string[] = [];
@@ -39,7 +39,7 @@ export class Floor {
     return told;
   }
 
-  /** Nobody can do anything, unless something new is asked. */
+  /** No worker can do anything, unless there are new jobs. */
   get isIdle(): boolean {
     return (
       this.#left.length === 0 &&
@@ -50,7 +50,7 @@ export class Floor {
     );
   }
 
-  /** What was submitted, as the marketplace has it. */
+  /** The submissions, as the marketplace stores them. */
   get submissions(): MemoryAssignment[] {
     return this.#submissions.map((id) => this.#market.workers.assignment(id));
   }
@@ -84,7 +84,7 @@ export class Floor {
     return true;
   }
 
-  /** Once, somebody at the marketplace pays for a wrong reading before Pawl has seen it. */
+  /** Once, a person at the marketplace approves a wrong reading before Pawl has seen it. */
   async #payByMistake(id: string, { isSmudged }: Paper, answer: unknown): Promise<void> {
     const { success, data } = Reading.safeParse(answer);
     if (this.#hasPaidByMistake || isSmudged === true || !success || data.total === 0 || fits(data)) return;
@@ -95,7 +95,7 @@ export class Floor {
   }
 }
 
-/** The receipt that a posting shows; none for one of somebody else. */
+/** The receipt of a posting; none for another requester's. */
 function paperOf(content: unknown): Paper | undefined {
   const { shop } = content as { shop: string };
   return papers.find((paper) => paper.shop === shop);

@@ -11,18 +11,18 @@ import type {
 } from "pawl";
 import type { MemoryMarketplace } from "pawl/testing";
 
-/** What costs money, and must happen once however often it is asked for. */
+/** Calls that cost money, and must take effect once however often they are repeated. */
 const dear = ["publish", "extend", "decide", "bonus"] as const;
 
 type Dear = (typeof dear)[number];
 
-/** How often something was asked for, and how many different things that were. */
+/** How often it was requested, and for how many different things. */
 export interface Calls {
   readonly calls: number;
   readonly different: number;
 }
 
-/** A marketplace that writes down what is asked of it, and passes it on: the proof of the example. */
+/** A marketplace that records all calls and forwards them: the proof of the example. */
 export class Ledger implements Marketplace {
   readonly market: MemoryMarketplace;
   readonly #asked: { readonly what: Dear; readonly token: string }[] = [];

@@ -3,7 +3,7 @@ import type { CrowdSubmission, Pawl } from "pawl";
 /** The person who decides what the crowd's own check cannot. */
 export class Operator {
   readonly #crowd: Pawl["crowd"];
-  /** One of them is overlooked, until the marketplace pays for it by itself. */
+  /** One of them is overlooked, until the marketplace approves it by itself. */
   overlooked: string | undefined;
   decided = 0;
 

@@ -1,12 +1,12 @@
-/** A receipt as it lies there. What is on it, only the simulation knows. */
+/** A receipt as it is photographed. Only the simulation knows its content. */
 export interface Paper {
   readonly key: string;
   readonly shop: string;
   readonly total: number;
   readonly tax: number;
-  /** Nobody can read it, so everybody guesses. */
+  /** It is unreadable, so all workers guess. */
   readonly isSmudged?: boolean;
-  /** Nobody wants to begin on it. */
+  /** No worker wants to begin on it. */
   readonly isUnloved?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function round(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
 
-/** What is printed on it, as far as it can be read. */
+/** The printed text, as far as it is readable. */
 export function printedOn({ shop, total, tax, isSmudged }: Paper): string {
   const text = `${shop.toUpperCase()} · SUM ${total.toFixed(2)} · TAX IN IT ${tax.toFixed(2)}`;
   return isSmudged === true ? text.replace(/\d/g, "▒") : text;

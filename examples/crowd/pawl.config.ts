@@ -3,5 +3,5 @@ import { handIn, receiptLifecycle } from "./receipts.ts";
 
 const own = receiptLifecycle({ marketplace: "people", submissions: 1 });
 
-/** For you as the crowd: the same receipts, asked of Pawl's own people, one reading each. */
+/** To try it yourself: the same receipts for Pawl's own labelers, one reading each. */
 export default defineConfig({ lifecycles: [own.receipt], seed: (pawl) => handIn(pawl, own, "you") });

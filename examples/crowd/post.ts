@@ -1,7 +1,7 @@
 import type { Pawl } from "pawl";
 import { chance } from "../chance.ts";
 
-/** Brings notifications of the marketplace, as the post does: some get lost, some come twice, some come too late. */
+/** Delivers notifications of the marketplace: some are lost, some come twice, some come too late. */
 export class Post {
   readonly #crowd: Pawl["crowd"];
   readonly #seed: number;
@@ -20,7 +20,7 @@ export class Post {
     const luck = chance(this.#seed, "post", this.sent);
     if (luck < 0.2) {
       this.lost++;
-      return; // The job finds out by itself, when it looks again.
+      return; // The job finds out by itself, with its next sync.
     }
     await this.#bringOnce(posting);
     if (luck < 0.8) return;

@@ -2,20 +2,20 @@ import { type CrowdDefinition, crowd, lifecycle, type Pawl, RejectSubmission } f
 import { z } from "zod";
 import { papers, printedOn } from "./papers.ts";
 
-/** What a worker reads off a receipt. */
+/** A worker's reading of a receipt. */
 export const Reading = z.object({ total: z.number().min(0), tax: z.number().min(0) });
 
-/** What an approved reading is paid. */
+/** The reward of an approved reading. */
 export const reward = "0.25";
 
-/** The rates of tax that a till prints. */
+/** The tax rates on receipts. */
 const rates = [0.07, 0.19];
 
 type Changes = Pick<CrowdDefinition<typeof Reading>, "marketplace" | "submissions" | "sweepEvery">;
 
 /**
- * A receipt whose total is wanted, and the crowd that is asked for it: three workers each. Nobody knows the answer, but
- * total and tax must fit together, so who is careless is found out.
+ * A receipt whose total is needed, and the crowd that reads it: three workers each. The answer is unknown, but total
+ * and tax must fit together, which reveals careless readings.
  */
 export function receiptLifecycle(changes: Changes) {
   const readers = crowd("receipt-readers", {
@@ -24,9 +24,9 @@ export function receiptLifecycle(changes: Changes) {
     description: "Type the total and the tax that is in it.",
     reward,
     submissions: 3,
-    maxPlaces: 6, // Each rejection asks for one more worker, up to so many.
+    maxPlaces: 6, // Each rejection requires one more worker, up to this many.
     lifetime: "7d",
-    approvedAfter: "3d", // What nobody has decided by then, the marketplace pays.
+    approvedAfter: "3d", // Undecided submissions are approved by the marketplace after this time.
     whenExpired: "finish",
     ...changes,
     onSubmitted: ({ label }) => {

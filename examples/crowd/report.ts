@@ -6,13 +6,13 @@ import type { Asking, Result } from "./simulation.ts";
 
 const { bold, dim, green, red, yellow } = picocolors;
 
-/** What must be so, whatever went wrong. */
+/** The invariants of the example. */
 export interface Check {
   readonly holds: boolean;
   readonly says: string;
 }
 
-/** What came of a simulation. */
+/** The result of a simulation. */
 export function reportOf(result: Result): string {
   const checks = checksOf(result).map(({ holds, says }) => `  ${holds ? green("✓") : red("✗")} ${says}`);
   const parts = [receiptsPart(result), workersPart(result), troublePart(result), checks];
@@ -97,7 +97,7 @@ function publishedOnce({ askings, there, calls }: Result): Check {
   return { holds: holds && publish.different === there.postings.length, says };
 }
 
-/** The marketplace pays what it has as approved. */
+/** The marketplace pays every approved submission. */
 function paidOnce({ askings, there }: Result): Check {
   const all = askings.flatMap(({ submissions }) => submissions);
   const paid = there.submissions.filter(({ status }) => status === "approved");

@@ -23,14 +23,14 @@ export interface SimulationOptions {
   readonly folder: string;
 }
 
-/** How it stands at one moment. */
+/** The state at one moment. */
 export interface Look {
   readonly receipts: ReadonlyMap<string, number>;
   readonly submissions: ReadonlyMap<string, number>;
   readonly isOver: boolean;
 }
 
-/** A question with all that came of it. */
+/** A question with its results. */
 export interface Asking {
   readonly receipt: Instance<ReceiptLifecycle["receipt"]>;
   readonly job: CrowdJob;
@@ -39,7 +39,7 @@ export interface Asking {
 
 export interface Result {
   readonly askings: readonly Asking[];
-  /** What the marketplace has of it. */
+  /** The same at the marketplace. */
   readonly there: { readonly postings: readonly MemoryJob[]; readonly submissions: readonly MemoryAssignment[] };
   readonly workers: ReadonlyMap<string, Readonly<Tally>>;
   readonly bonuses: readonly { readonly worker: string; readonly amount: string }[];
@@ -50,7 +50,7 @@ export interface Result {
 }
 
 const restMs = 50;
-/** More than the crowd's lifetime: a week in which nobody does anything. */
+/** More than the crowd's lifetime: a week without any work. */
 const weekMs = 8 * 24 * 60 * 60_000;
 
 /** Receipts, the crowd that reads them, its marketplace with its workers, and an operator, in one process. */
@@ -85,17 +85,17 @@ export class Simulation {
     return new Simulation(pawl, own, ledger, clock, seed);
   }
 
-  /** Asks, and lets everybody begin. */
+  /** Asks the questions, and starts the workers. */
   async begin(): Promise<void> {
     this.#loseReplies();
     // Under keys of this run alone: a database may hold others.
     await handIn(this.#pawl, this.#own, Date.now().toString(36));
     this.#pawl.work({ maintenanceInterval: "100ms", pollInterval: "100ms" });
     this.#working = this.#work();
-    this.#working.catch(() => this.#goHome.abort()); // Told by `look`.
+    this.#working.catch(() => this.#goHome.abort()); // Returned by `look`.
   }
 
-  /** What was asked for is done, and nobody hears that it is; or nothing is heard at all. */
+  /** Faults: a call takes effect and its reply is lost; or it never arrives. */
   #loseReplies(): void {
     const { market } = this.#ledger;
     const lost = () => new TransientError("The connection broke.", { retryAfterMs: 300 });
@@ -117,7 +117,7 @@ export class Simulation {
     }
   }
 
-  /** All is decided but what was overlooked; only time can change anything. */
+  /** Everything is decided except the overlooked one; only time can change that. */
   #isQuiet(askings: readonly Asking[]): boolean {
     const all = askings.flatMap(({ submissions }) => submissions);
     const isDecided = ({ id, state }: CrowdSubmission) =>
@@ -131,7 +131,7 @@ export class Simulation {
     );
   }
 
-  /** A bonus for the most careful worker, asked for twice by mistake. */
+  /** A bonus for the most careful worker, requested twice by mistake. */
   async #praise(askings: readonly Asking[]): Promise<void> {
     const all = askings.flatMap(({ submissions }) => submissions);
     const best = all.find(({ worker, state }) => worker === "W-ADA" && state === "approved")!;
@@ -198,7 +198,7 @@ export class Simulation {
   }
 
   async close(): Promise<void> {
-    await this.#sendHome().catch(() => {}); // Was told already.
+    await this.#sendHome().catch(() => {}); // Was printed already.
     await this.#pawl.close();
   }
 }

@@ -5,7 +5,7 @@ import type { Look } from "./simulation.ts";
 /** Shows a simulation while it runs. */
 export interface View {
   show(look: Look): void;
-  /** Leaves what was shown last. */
+  /** Keeps the last output on the screen. */
   end(): void;
 }
 
@@ -19,7 +19,7 @@ const paints: Readonly<Record<string, (text: string) => string>> = {
   errored: yellow,
 };
 
-/** Bars for somebody who looks on, now and then a line for everybody else. */
+/** Bars on a terminal, an occasional line elsewhere. */
 export function viewOn(stdout: NodeJS.WriteStream): View {
   return stdout.isTTY ? new Picture(stdout) : new Lines(stdout);
 }

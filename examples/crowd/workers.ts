@@ -2,15 +2,15 @@ import type { Json } from "pawl";
 import { chance } from "../chance.ts";
 import { type Paper, round } from "./papers.ts";
 
-/** Somebody who works on the marketplace. */
+/** A worker of the marketplace. */
 export interface SimulatedWorker {
   readonly name: string;
-  /** How often they look properly, from 0 to 1. When they do not, they type some digits. */
+  /** How often they read carefully, from 0 to 1. Otherwise they type some digits. */
   readonly care: number;
-  /** How often they give a receipt back, or are gone with it, from 0 to 1. */
+  /** How often they return or abandon a receipt, from 0 to 1. */
   readonly returns?: number;
   readonly vanishes?: number;
-  /** How often they type "12.84 EUR" where a number is asked for. */
+  /** How often they type "12.84 EUR" instead of a number. */
   readonly writesText?: number;
 }
 
@@ -27,7 +27,7 @@ export const team: readonly SimulatedWorker[] = [
   { name: "W-JON", care: 0.9, returns: 0.2 },
 ];
 
-/** What somebody does with a receipt that they have taken. */
+/** A worker's action on a receipt. */
 export type Course = { readonly submits: Json } | "returns" | "vanishes";
 
 /** The same for the same seed. */

@@ -10,15 +10,15 @@ const Callback = z.discriminatedUnion("status", [
 ]);
 
 /**
- * Reads what the grader sends: a grade, which Pawl holds against the schema of the event, or that it could not grade. One that
- * comes twice is recognised by the request that it answers.
+ * Reads a message of the grader: a grade, which Pawl validates by the schema of the event, or an error. A repeated one
+ * is recognized by the request that it answers.
  */
 export function callbackReader(lifecycle: SubmissionLifecycle): (json: unknown) => ReadCallback {
   return (json) => {
     const said = Callback.parse(json);
     const { requestId, submissionId, status } = said;
     const to = { lifecycle, instance: { id: submissionId }, event: "graded", actor: "grader" };
-    const dedupeKey = `${requestId} ${status}`; // A grader that failed may be asked again by whoever restarts it.
+    const dedupeKey = `${requestId} ${status}`; // A grader that failed may be asked again by a restart.
     if (said.status === "failed") return { ...to, dedupeKey, error: said.error };
     return { ...to, dedupeKey, payload: { score: said.score, feedback: said.feedback } };
   };

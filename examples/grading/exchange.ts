@@ -7,7 +7,7 @@ import { memoryBroker } from "pawl/testing";
 import { type Deed, Grader, GradingRequest, type Trouble } from "./grader/grader.ts";
 import { grading } from "./topology.ts";
 
-/** To whom callbacks go, and who hears of what happens. */
+/** The receiver of callbacks, and of news. */
 interface Correspondent {
   readonly pawl: CallbackTaker;
   /** Reads a callback, and throws when it is none. */
@@ -15,20 +15,20 @@ interface Correspondent {
   deed(deed: Deed, submissionId: string): void;
 }
 
-/** What lies between the submissions and their grader, and the grader itself. */
+/** The connection between the submissions and their grader, and the grader itself. */
 export interface Exchange {
   /** Where requests are put by the outbox. */
   readonly broker: Broker;
-  /** Where callbacks lie that nobody could use. */
+  /** The queue of unusable callbacks. */
   readonly deadLetters: DeadLetterSource;
-  /** How many requests the grader has in hand. */
+  /** How many requests the grader is working on. */
   readonly inHand: number;
   readonly isUp: boolean;
-  /** Callbacks come from now on. */
+  /** Starts to receive callbacks. */
   open(correspondent: Correspondent): Promise<void>;
   startGrader(trouble: Trouble): Promise<void>;
   be(trouble: Trouble): void;
-  /** Kills the grader without a word; gives back how many requests it had in hand. */
+  /** Kills the grader; returns how many requests it was working on. */
   killGrader(): Promise<number>;
   close(): Promise<void>;
 }
@@ -103,7 +103,7 @@ export function overRabbitmq(url: string, { minuteMs, seed }: Pace): Exchange {
   };
 }
 
-/** Within this process: what is under way is lost with it. */
+/** Within this process: its requests are lost with it. */
 export function inMemory(pace: Pace): Exchange {
   const broker = memoryBroker();
   const requests = new Map<string, GradingRequest>();
@@ -120,7 +120,7 @@ export function inMemory(pace: Pace): Exchange {
         taken.delete(request.requestId);
         requests.delete(request.requestId);
       },
-      () => {}, // It is gone; the next one finds the request.
+      () => {}, // It was killed; the next one gets the request.
     );
   };
   broker.on("grading.request", ({ body }) => {
@@ -173,7 +173,7 @@ export function inMemory(pace: Pace): Exchange {
 
 type Bury = Parameters<DeadLetterSource["open"]>[0]["keep"];
 
-/** What `consumeCallbacks` does with a message: what nobody can use is put aside. */
+/** The result of `consumeCallbacks` for a message: unusable ones are put aside. */
 async function deliver(callback: Readonly<Record<string, unknown>>, to: Correspondent, bury: Bury): Promise<void> {
   const { pawl } = to;
   const said = to.read(callback) as Extract<ReadCallback, { lifecycle: unknown }>;

@@ -1,6 +1,6 @@
 import { chance } from "../chance.ts";
 
-/** Something that a learner hands in. */
+/** A submission of a learner. */
 export interface HandedIn {
   readonly key: string;
   readonly skill: "writing" | "speaking";
@@ -11,7 +11,7 @@ export interface HandedIn {
 
 const names = ["an", "binh", "chi", "dung", "giang", "hoa", "khanh", "linh", "minh", "ngoc"];
 
-/** Two writings to each speaking, handed in one after the other over a time. */
+/** Two writings for each speaking, submitted over a period. */
 export function handedIn(count: number, run: number, overMinutes: number): HandedIn[] {
   return Array.from({ length: count }, (_, index) => {
     const skill = index % 3 === 2 ? "speaking" : "writing";

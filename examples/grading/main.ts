@@ -43,7 +43,7 @@ interface Mail {
   stop(): Promise<void>;
 }
 
-/** RabbitMQ as it is given, else one of our own, else none. */
+/** A given RabbitMQ, otherwise one of our own, otherwise none. */
 async function findExchange(options: Options): Promise<Mail> {
   const { PAWL_AMQP_URL: url } = process.env;
   const given = { name: "RabbitMQ", stop: async () => {} };

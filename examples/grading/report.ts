@@ -4,7 +4,7 @@ import type { Result } from "./simulation.ts";
 
 const { bold, dim, green, red, yellow } = picocolors;
 
-/** What came of a simulation. */
+/** The result of a simulation. */
 export function reportOf(result: Result): string {
   const parts = [skillsPart(result), failedPart(result), graderPart(result), checkPart(result)];
   return [...parts.filter((part) => part.length > 0).flatMap((part) => ["", ...part]), ""].join("\n");

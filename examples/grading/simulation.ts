@@ -6,13 +6,13 @@ import type { Deed, Trouble } from "./grader/grader.ts";
 import { handedIn } from "./learners.ts";
 import { type SubmissionLifecycle, submissionLifecycle } from "./submission.ts";
 
-/** What the grader is put through. */
+/** The faults of the grader. */
 export type Ordeal = Trouble | "down";
 
 export interface SimulationOptions {
   /** How many submissions there are; at most 1,000. */
   readonly submissions: number;
-  /** What happens to the grader, one after the other, while they are handed in. */
+  /** The faults of the grader, one after the other, during the submissions. */
   readonly ordeals: readonly Ordeal[];
   readonly minuteMs: number;
   /** A PostgreSQL URL; without one, the database is embedded in `folder`. */
@@ -22,7 +22,7 @@ export interface SimulationOptions {
 
 type Submission = Instance<SubmissionLifecycle>;
 
-/** How it stands at one moment. */
+/** The state at one moment. */
 export interface Look {
   readonly counts: ReadonlyMap<string, number>;
   readonly submissions: number;
@@ -31,12 +31,12 @@ export interface Look {
   readonly waiting: number;
   readonly lateKept: number;
   readonly deadLetters: number;
-  /** What happened since the last look, in words. */
+  /** The news since the last poll. */
   readonly news: readonly string[];
   readonly isOver: boolean;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Result {
   readonly submissions: number;
   readonly bySkill: readonly {
@@ -49,7 +49,7 @@ export interface Result {
   }[];
   /** Those that stay failed, by the reason. */
   readonly failed: ReadonlyMap<string, number>;
-  /** Messages that died on their way: callbacks that nobody could use. */
+  /** Dead messages: unusable callbacks. */
   readonly deadMessages: readonly { readonly reason: string; readonly count: number }[];
   readonly deeds: ReadonlyMap<Deed, number>;
   readonly kills: number;
@@ -62,7 +62,7 @@ export interface Result {
   readonly violations: readonly Violation[];
 }
 
-/** For how long things are handed in, and how long the grader is down. */
+/** How long submissions come in, and how long the grader is down. */
 const overMinutes = 18;
 const downMinutes = 3;
 
@@ -112,7 +112,7 @@ export class Simulation {
     return [...this.#submission.states.keys()];
   }
 
-  /** Lets the learners begin, or takes up a run that was interrupted; tells which of the two it was. */
+  /** Starts the submissions, or continues an interrupted run; returns which of the two. */
   async begin(): Promise<"new" | "taken up"> {
     const { minuteMs } = this.#options;
     const read = callbackReader(this.#submission);
@@ -137,12 +137,12 @@ export class Simulation {
       this.#doing = this.#handIn().then(() => {
         this.#isThrough = true;
       });
-      this.#doing.catch(() => this.#over.abort()); // Told by `look`.
+      this.#doing.catch(() => this.#over.abort()); // Returned by `look`.
     }
     return isTakenUp ? "taken up" : "new";
   }
 
-  /** While things are handed in, the grader goes through its ordeals, each for its share of them. */
+  /** During the submissions, the grader goes through its faults, each for a part of the time. */
   async #handIn(): Promise<void> {
     const { submissions, ordeals } = this.#options;
     let [minute, at] = [0, -1];
@@ -185,7 +185,7 @@ export class Simulation {
     else if (deed === "garbled") this.#news.push(`the grader's answer for ${name} makes no sense`);
   }
 
-  /** Callbacks that died, each told when it is seen for the first time. */
+  /** Dead callbacks, each reported when it is seen for the first time. */
   async #died(): Promise<DeadLetter[]> {
     const letters = (await this.#letters()).filter(({ kind, key }) => kind === "broker" && this.#isOurs({ key }));
     for (const { id, key, reason } of letters) {
@@ -225,7 +225,7 @@ export class Simulation {
     };
   }
 
-  /** An instructor accepts every second late grade. That the grader could not grade may come late, too: it is no grade. */
+  /** An instructor accepts every second late grade. A late error is no grade. */
   async acceptLate(): Promise<void> {
     const late = (await this.#late()).filter(({ status, error }) => status === "kept" && error === null);
     for (const [index, { id }] of late.entries()) {
@@ -286,7 +286,7 @@ export class Simulation {
 
   async close(): Promise<void> {
     this.#over.abort();
-    await Promise.allSettled([this.#doing, this.#comesBack]); // What went wrong was told already.
+    await Promise.allSettled([this.#doing, this.#comesBack]); // Errors were printed already.
     await this.#exchange.close();
     await this.#pawl.close();
   }
@@ -305,7 +305,7 @@ export class Simulation {
     return key?.startsWith(`${this.#run}-`) === true;
   }
 
-  /** Those that are neither through nor left to a person. */
+  /** Submissions that have not ended and do not wait for a person. */
   async #unsettled(all: readonly Submission[]): Promise<Submission[]> {
     const letters = (await this.#letters()).filter(({ kind }) => kind === "instance");
     const left = new Set(letters.map(({ instance }) => instance));
@@ -318,7 +318,7 @@ export class Simulation {
 
   async #callbacksOf(late: boolean) {
     const found = await this.#pawl.callbacks.list({ lifecycle: this.#submission, late, limit: 1_000 });
-    // That a request went out too late is kept, too, and is no grade.
+    // The failure of a late request is recorded, too, and is no grade.
     return found.filter((one) => this.#isOurs(one) && one.event === "graded");
   }
 }

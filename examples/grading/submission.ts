@@ -14,9 +14,9 @@ const Submission = z.object({
 export type SubmissionLifecycle = ReturnType<typeof submissionLifecycle>;
 
 /**
- * What a learner wrote or said, from hand-in to score. The request to the grader goes into the outbox with the move; the
- * answer comes back as a callback. A writing has 20 minutes for all of that and a speaking 60; what comes later is kept, and
- * somebody may accept it. Whoever simulates it lets a minute be short.
+ * A learner's writing or speaking, from submission to score. The request to the grader goes into the outbox with the
+ * move; the answer comes back as a callback. A writing has 20 minutes for all of that and a speaking 60; a later result
+ * is kept, and a person may accept it. A simulation sets a short minute.
  */
 export function submissionLifecycle(minuteMs = 60_000) {
   const minutes = (count: number) => Math.round(count * minuteMs);
@@ -40,7 +40,7 @@ export function submissionLifecycle(minuteMs = 60_000) {
 
 function requestGrading(step: Step<z.infer<typeof Submission>>): void {
   const { skill, text } = step.data;
-  const requestId = step.idempotencyKey; // Another one for each time that it is asked, the same over all attempts of that.
+  const requestId = step.idempotencyKey; // A new one for each request, the same over all of its attempts.
   step.set({ requestId });
   step.publish("grading.request", { requestId, submissionId: step.id, skill, text });
 }

@@ -5,7 +5,7 @@ import type { Look, Ordeal } from "./simulation.ts";
 /** Shows a simulation while it runs. */
 export interface View {
   show(look: Look): void;
-  /** Leaves what was shown last. */
+  /** Keeps the last output on the screen. */
   end(): void;
 }
 
@@ -23,7 +23,7 @@ const words: Readonly<Record<Ordeal, string>> = {
   down: "is killed, and stays away for a while",
 };
 
-/** Bars and news for somebody who looks on, lines for everybody else. */
+/** Bars and news on a terminal, lines elsewhere. */
 export function viewOn(stdout: NodeJS.WriteStream, states: readonly string[]): View {
   return stdout.isTTY ? new Picture(stdout, states) : new Lines(stdout, states);
 }

@@ -3,18 +3,18 @@ import { type Course, courseOf, labelBy, type SimulatedLabeler } from "./labeler
 import { exampleKey } from "./round.ts";
 import type { Example } from "./samples.ts";
 
-/** What a labeler needs around them. */
+/** The environment of a labeler. */
 export interface Surroundings {
   readonly people: Pawl["people"];
   readonly queues: readonly string[];
   readonly examples: ReadonlyMap<string, Example>;
   readonly seed: number;
-  /** Waits so many minutes, or until everybody goes home. */
+  /** Waits for a number of minutes, or until the end of work. */
   readonly pause: (minutes: number) => Promise<void>;
   readonly isOver: () => boolean;
 }
 
-/** What somebody was seen to do. */
+/** An action of a labeler. */
 export interface Tally {
   labels: number;
   late: number;
@@ -25,17 +25,17 @@ export interface Tally {
   refused: number;
 }
 
-const away = 14; // Longer than anybody has for a sample.
+const away = 14; // Longer than any deadline of a sample.
 const tooLong = 11;
 const tooLongToStart = 4;
 
-/** A simulated labeler at work: takes what is next, and does with it what is their habit. */
+/** A simulated labeler: takes the next sample, and handles it by habit. */
 export class Desk {
   readonly labeler: SimulatedLabeler;
   readonly tally: Tally = { labels: 0, late: 0, skipped: 0, left: 0, refused: 0 };
   readonly #around: Surroundings;
   #doing = "";
-  /** When they last asked in vain and did nothing since, and when they last did something. */
+  /** When they last asked without a result and did nothing since, and when they last did something. */
   #idleSince: number | undefined;
   #changedAt = 0;
 
@@ -44,7 +44,7 @@ export class Desk {
     this.#around = around;
   }
 
-  /** For those who look on. */
+  /** For the display. */
   get doing(): string {
     return this.#doing;
   }
@@ -82,7 +82,7 @@ export class Desk {
       try {
         await this.#go(course, assignment.id, example);
       } catch (error) {
-        // The time was over before it was begun, or handed back. Somebody else has it now.
+        // The assignment expired before it was started, or was returned. Another labeler has it now.
         if (!isPawlError(error, "invalid_transition")) throw error;
         this.tally.left += 1;
       }
@@ -120,7 +120,7 @@ export class Desk {
     else this.tally.labels += 1;
   }
 
-  /** A label that the queue does not take is mended. Only guesses need it. */
+  /** Corrects a label that the queue refuses. Only guesses need it. */
   async #submit(id: string, label: Readonly<Record<string, Json>>): Promise<{ late: boolean }> {
     const { people } = this.#around;
     try {

@@ -2,18 +2,18 @@ import type { Json } from "pawl";
 import { moods, shapes } from "./queues.ts";
 import type { Example } from "./samples.ts";
 
-/** Somebody who labels in this example. */
+/** A labeler of this example. */
 export interface SimulatedLabeler {
   readonly name: string;
-  /** How often they look properly, from 0 to 1. When they do not, they guess. */
+  /** How often they read carefully, from 0 to 1. Otherwise they guess. */
   readonly diligence: number;
   /** Does not even guess, but always takes the first choice. */
   readonly takesTheFirst?: boolean;
   /** How many minutes a label takes them. */
   readonly minutes: number;
-  /** How often they say that they cannot tell, from 0 to 1. */
+  /** How often they skip as undecidable, from 0 to 1. */
   readonly skips?: number;
-  /** How often they take a sample and do not begin it in time, are gone when they have begun it, or hand in late. */
+  /** How often they take a sample and do not start it in time, leave after the start, or submit late. */
   readonly dawdles?: number;
   readonly vanishes?: number;
   readonly isLate?: number;
@@ -30,7 +30,7 @@ export const team: readonly SimulatedLabeler[] = [
   { name: "hana", diligence: 0.95, minutes: 1, isLate: 0.4 },
 ];
 
-/** How it goes when somebody is given a sample. */
+/** How a labeler handles an assignment. */
 export type Course = "labels" | "dawdles" | "vanishes" | "is late";
 
 /** The same for the same seed. `time` is how often they have been given that sample. */
@@ -42,7 +42,7 @@ export function courseOf(labeler: SimulatedLabeler, key: string, time: number, s
   return random < dawdles + vanishes + isLate ? "is late" : "labels";
 }
 
-/** What somebody does with a sample: a label, or they skip it. */
+/** The result for a sample: a label, or a skip. */
 export type Done = { readonly label: Readonly<Record<string, Json>> } | { readonly skip: string };
 
 /** The values between which a labeler chooses, by field. */
@@ -53,7 +53,7 @@ const choices: Readonly<Record<string, readonly Json[]>> = {
   count: [1, 2, 3, 4, 5],
 };
 
-/** What a labeler says of a sample: the same for the same seed, in whichever order they work. */
+/** The label of a labeler for a sample: the same for the same seed, in any order of work. */
 export function labelBy(labeler: SimulatedLabeler, { key, truth }: Example, seed: number): Done {
   const random = randomFrom(`${seed} ${labeler.name} ${key}`);
   if (random() < (labeler.skips ?? 0.02)) return { skip: "I cannot tell." };
@@ -67,13 +67,13 @@ export function labelBy(labeler: SimulatedLabeler, { key, truth }: Example, seed
   return { label: Object.fromEntries(fields) };
 }
 
-/** How urgent a thing is, even careful people do not always see alike. */
+/** Careful labelers, too, may disagree about urgency. */
 function nearly(right: number, random: number): number {
   if (random < 0.85) return right;
   return random < 0.925 ? Math.max(1, right - 1) : Math.min(5, right + 1);
 }
 
-/** Numbers from 0 to 1 that a text stands for. */
+/** Numbers from 0 to 1 derived from a text. */
 function randomFrom(text: string): () => number {
   let state = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193);

@@ -1,6 +1,6 @@
 import { isPawlError, type Pawl } from "pawl";
 
-/** Looks after the labels that came late: one that can still be used is accepted. */
+/** Reviews late labels: one that can still be used is accepted. */
 export class Lead {
   readonly #people: Pawl["people"];
   readonly #seen = new Set<string>();
@@ -18,7 +18,7 @@ export class Lead {
         await this.#people.accept(label.id, { actor: "lead", comment: "Better late than never." });
         this.accepted += 1;
       } catch (error) {
-        // Somebody else has labeled it meanwhile, or is at it. The label stays where it is.
+        // Another labeler has labeled it meanwhile, or is working on it. The label stays late.
         if (!isPawlError(error, "not_allowed") && !isPawlError(error, "invalid_transition")) throw error;
       }
     }

@@ -4,12 +4,12 @@ import { z } from "zod";
 export const moods = ["praise", "complaint", "question"] as const;
 export const shapes = ["circle", "square", "triangle"] as const;
 
-/** The two queues. Whoever simulates them lets a minute be short. */
+/** The two queues. A simulation sets a short minute. */
 export function labelingQueues(minuteMs = 60_000) {
   const minutes = (count: number) => Math.round(count * minuteMs);
   const time = { startWithin: minutes(3), finishWithin: minutes(10) };
   return {
-    /** What customers of a bicycle shop wrote: what do they want, and how soon must somebody answer? */
+    /** Messages of customers of a bicycle shop: what do they want, and how urgent is an answer? */
     messages: queue("messages", {
       ...time,
       instructions: "What do they want, and how soon must somebody answer?\n1 can wait for ever, 5 is a fire.",
@@ -23,7 +23,7 @@ export function labelingQueues(minuteMs = 60_000) {
           label.mood !== "praise" || label.urgency < 5 || label.comment !== undefined || "say why praise cannot wait",
       },
       overlap: 3,
-      agreement: { atLeast: 0.6, maxOverlap: 5 }, // Where three do not agree, a fourth and a fifth are asked.
+      agreement: { atLeast: 0.6, maxOverlap: 5 }, // If three do not agree, a fourth and a fifth are asked.
       maxAttemptsTotal: 8,
     }),
     /** Small pictures: which shape is on them, and how often? */

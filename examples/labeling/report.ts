@@ -6,7 +6,7 @@ import { tableOf } from "./table.ts";
 
 const { bold, dim, green, red, yellow } = picocolors;
 
-/** What came of a simulation. */
+/** The result of a simulation. */
 export function reportOf(result: Result): string {
   const parts = [
     ...result.queues.map(queuePart),

@@ -19,7 +19,7 @@ export async function loadExamples(): Promise<ReadonlyMap<string, readonly Examp
 
 const most = 1_000;
 
-/** Goes on with what is open in the queues; where nothing is, puts every sample into its queue once more. */
+/** Continues with open samples in the queues; if there are none, adds every sample to its queue once more. */
 export async function openRound({ people }: Pick<Pawl, "people">): Promise<Round> {
   const names = Object.keys(labelingQueues());
   const newest = await Promise.all(names.map((name) => people.samples(name, { limit: most })));

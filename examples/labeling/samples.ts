@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import type { Json } from "pawl";
 import { samplesFromCsv, samplesFromJsonl } from "pawl/formats";
 
-/** A sample, what is true of it, and whether the queue is told so. */
+/** A sample, its true label, and whether the queue knows that label. */
 export interface Example {
   readonly key: string;
   readonly content: Readonly<Record<string, Json>>;
-  /** What an attentive labeler would say. Only the simulation knows it, and the queue where it is gold. */
+  /** The label of an attentive labeler. Only the simulation knows it, and the queue if it is gold. */
   readonly truth: Readonly<Record<string, Json>>;
   readonly isGold: boolean;
 }
@@ -33,7 +33,8 @@ export async function loadPictures(): Promise<Example[]> {
     if (!line.ok) throw new Error(`pictures.csv, line ${line.line}: ${line.problem} ${line.remedy}`);
     const { file = "", shape = "", count = 0, gold = false } = line.sample.data;
     const svg = await readFile(data(`pictures/${String(file)}`), "base64");
-    // Small enough to come along; else `image` would be a link. The file is for who reads it in a terminal, in this folder.
+    // Small enough to be inlined; otherwise `image` would be a link. The file is for readers in a terminal, in this
+    // folder.
     const content = { image: `data:image/svg+xml;base64,${svg}`, file: `data/pictures/${String(file)}` };
     examples.push({ key: line.sample.key!, content, truth: { shape, count }, isGold: gold === true });
   }

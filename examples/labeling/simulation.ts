@@ -17,15 +17,15 @@ export interface SimulationOptions {
   readonly folder: string;
 }
 
-/** How it stands at one moment. */
+/** The state at one moment. */
 export interface Look {
   readonly queues: readonly { readonly name: string; readonly states: ReadonlyMap<SampleState, number> }[];
   readonly people: readonly { readonly name: string; readonly doing: string; readonly tally: Readonly<Tally> }[];
-  /** Every sample has ended, or nobody of the team can do anything for those that have not. */
+  /** Every sample has ended, or the team can do nothing more about the others. */
   readonly isOver: boolean;
 }
 
-/** What came of a queue. */
+/** The result of a queue. */
 export interface QueueResult {
   readonly queue: LabelingQueues[keyof LabelingQueues];
   readonly examples: readonly Example[];
@@ -82,7 +82,7 @@ export class Simulation {
     return openRound(this.#pawl);
   }
 
-  /** The same, and lets the team begin. */
+  /** The same, and starts the labelers. */
   async begin(): Promise<Round> {
     const round = await this.fill();
     this.#round = round.number;
@@ -100,9 +100,9 @@ export class Simulation {
     this.#desks = team.map(
       (labeler, at) => new Desk(labeler, { ...around, queues: at % 2 === 0 ? names : names.toReversed() }),
     );
-    this.#pawl.maintain({ interval: Math.max(50, this.#options.minuteMs) }); // Lets expire what nobody finishes.
+    this.#pawl.maintain({ interval: Math.max(50, this.#options.minuteMs) }); // Expires overdue assignments.
     this.#working = Promise.all([...this.#desks.map((desk) => desk.work()), this.#leadWorks()]);
-    this.#working.catch(() => this.#goHome.abort()); // Told by `look`.
+    this.#working.catch(() => this.#goHome.abort()); // Returned by `look`.
     return round;
   }
 
@@ -171,7 +171,7 @@ export class Simulation {
   }
 
   async close(): Promise<void> {
-    await this.#sendHome().catch(() => {}); // Was told already.
+    await this.#sendHome().catch(() => {}); // Was printed already.
     await this.#pawl.close();
   }
 }

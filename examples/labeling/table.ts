@@ -11,10 +11,10 @@ import {
 } from "pawl/quality";
 import type { Example } from "./samples.ts";
 
-/** Who can be said to be careless: not by bad luck with a few samples. */
+/** The labelers that are careless, and not just unlucky with a few samples. */
 const enough = 0.75;
 
-/** What the labels of a queue are worth, as a table for a terminal. */
+/** The quality of a queue's labels, as a table for a terminal. */
 export function tableOf(queue: AnyQueue, labels: readonly GivenLabel[], examples: readonly Example[]): string {
   const shape = labelShape(queue.form);
   const gold = new Map(examples.filter(({ isGold }) => isGold).map(({ key, truth }) => [key, truth]));
@@ -39,7 +39,7 @@ export function tableOf(queue: AnyQueue, labels: readonly GivenLabel[], examples
   ].join("\n");
 }
 
-/** What only a simulation can tell: whether the consensus is the truth. */
+/** Known only to a simulation: whether the consensus is right. */
 function consensusLine(queue: AnyQueue, labels: readonly GivenLabel[], examples: readonly Example[]): string {
   const shape = labelShape(queue.form);
   const [field] = Object.keys(examples[0]!.truth);

@@ -6,7 +6,7 @@ import type { Look } from "./simulation.ts";
 /** Shows a simulation while it runs. */
 export interface View {
   show(look: Look): void;
-  /** Leaves what was shown last. */
+  /** Keeps the last output on the screen. */
   end(): void;
 }
 
@@ -16,7 +16,7 @@ const plainEveryMs = 2_000;
 const paints = { agreed: green, open: cyan } as Partial<Record<SampleState, (text: string) => string>>;
 const inOrder: readonly SampleState[] = ["agreed", "exhausted", "unassignable", "closed", "open"];
 
-/** Bars and people for somebody who looks on, now and then a line for everybody else. */
+/** Bars and labelers on a terminal, an occasional line elsewhere. */
 export function viewOn(stdout: NodeJS.WriteStream): View {
   return stdout.isTTY ? new Picture(stdout) : new Lines(stdout);
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 /** Days, in an office; seconds here, so that you can watch it happen. */
 const patience = { remind: "30s", escalate: "2m" } as const;
 
-/** Somebody spent money and wants it back: a colleague approves it or asks, the office pays. */
+/** An expense claim: a colleague approves or queries it, the office pays. */
 export const expense = lifecycle("expense", {
   data: z.object({
     employee: z.string(),

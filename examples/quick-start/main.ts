@@ -11,14 +11,14 @@ const claim = await pawl.start(expense, {
 });
 console.log(`started in ${claim.state}`);
 
-// A guard says no, and why.
+// A guard refuses, with the reason.
 try {
   await pawl.send(expense, claim, "approve", { actor: "ada" });
 } catch (error) {
   if (isPawlError(error, "transition_refused")) console.log(`refused: ${error.message}`);
 }
 
-// Whatever goes wrong can be failed by hand, and recovers to where it was.
+// Any instance can be failed by hand, and recovers to its last state.
 await pawl.send(expense, claim, "fail", { reason: "the receipt is unreadable" }, { actor: "grace" });
 await pawl.send(expense, claim, "recover", { actor: "grace", reason: "a new scan came in" });
 
@@ -26,7 +26,7 @@ await pawl.send(expense, claim, "approve", { actor: "grace" });
 const paid = await pawl.wait(expense, claim, { until: "paid" });
 console.log(`${paid.state}, approved by ${paid.data.approver}`);
 
-// Nothing is forgotten.
+// The complete history.
 for (const { version, event, from, to, actor } of await pawl.journal(expense, claim)) {
   console.log(`${version}. ${event}: ${from ?? "(new)"} → ${to}${actor === null ? "" : `, by ${actor}`}`);
 }

@@ -4,7 +4,7 @@ import { expense } from "./expense.ts";
 export default defineConfig({
   lifecycles: [expense],
 
-  /** Three expenses, so that a first look finds something. */
+  /** Three expenses as example data. */
   seed: async (pawl) => {
     const start = (key: string, employee: string, purpose: string, amount: number) =>
       pawl.start(expense, { key, data: { employee, purpose, amount }, actor: employee });

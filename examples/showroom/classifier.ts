@@ -5,8 +5,8 @@ import { chance } from "../chance.ts";
 let isDown = false;
 
 /**
- * The service that looks at postings, as somebody would switch it: `break` and it answers nothing, `mend` and it is back; by
- * itself it comes back after a minute. There is one instance of it, with the key `classifier`.
+ * The service that classifies postings, with switches: after `break` it answers nothing, after `mend` it works again;
+ * it also recovers by itself after a minute. There is one instance of it, with the key `classifier`.
  */
 export const service = lifecycle("service", {
   data: z.object({}),
@@ -24,7 +24,7 @@ function turn(down: boolean): void {
 
 export type Judgement = "clean" | "doubtful" | "foul";
 
-/** What a classifier says of a text. It is as good as any that knows eleven words. */
+/** The result of a classifier for a text. It knows eleven words. */
 export async function classify(text: string, request: string, signal: AbortSignal): Promise<Judgement> {
   await pause(200 + 1_200 * chance(request), signal);
   if (isDown) throw new TransientError("the classifier does not answer");

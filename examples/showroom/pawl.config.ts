@@ -3,7 +3,7 @@ import { service } from "./classifier.ts";
 import { moderation, posting } from "./posting.ts";
 import { textOf } from "./texts.ts";
 
-/** Every five seconds somebody writes something. */
+/** A new posting every five seconds. */
 const chatter = schedule("chatter", {
   every: "5s",
   start: posting,
@@ -17,7 +17,7 @@ export default defineConfig({
   schedules: [chatter],
   breakers: { classifier: { window: "10s", minimum: 5, openFor: "10s", probes: 2 } },
 
-  /** Forty postings on their way, so that a first look finds something that moves. */
+  /** Forty postings in progress as example data. */
   seed: async (pawl) => {
     await pawl.start(service, { key: "classifier" });
     const starts = Array.from({ length: 40 }, (_, number) => ({ key: `posting-${number + 1}`, data: textOf(number) }));

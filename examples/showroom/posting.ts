@@ -3,7 +3,7 @@ import { z } from "zod";
 import { chance } from "../chance.ts";
 import { classify, pause } from "./classifier.ts";
 
-/** Where people decide what the classifier could not. Whoever opens the desk is one of them. */
+/** The queue for postings that the classifier could not decide. You are one of the labelers when you open the desk. */
 export const moderation = queue("moderation", {
   label: z.object({
     verdict: z.enum(["keep", "remove"]),
@@ -29,7 +29,7 @@ const Posting = z.object({
 });
 type Posting = z.infer<typeof Posting>;
 
-/** Somebody wrote something. It is read by a machine, where that is in doubt by people, and then shown or not. */
+/** A posting. It is read by a machine, in doubt by people, and then shown or removed. */
 export const posting = lifecycle("posting", {
   data: Posting,
   initial: "received",

@@ -28,7 +28,7 @@ const tooLate = new Error("It took too long.");
 
 /** The three services as steps call them. Each is given `patienceMs` to answer. */
 export function servicesAt({ checker, plagiarism, proctoring, verdicts }: Addresses, patienceMs = 120_000) {
-  /** Time mends what breaks off or is answered with a 5xx; it does not mend what we said wrong. */
+  /** Broken connections and 5xx answers are transient; other errors of a request are not. */
   async function call<Answer>(
     service: string,
     url: string,
@@ -47,7 +47,10 @@ export function servicesAt({ checker, plagiarism, proctoring, verdicts }: Addres
     return schema.parse(JSON.parse(text));
   }
 
-  /** Aborts with the caller, and when time is up. `AbortSignal.any` would do, but Node's collector may forget its timer. */
+  /**
+   * Aborts with the caller, or after the timeout. `AbortSignal.any` would do, but Node's garbage collector may drop its
+   * timer.
+   */
   async function patiently<Result>(
     caller: AbortSignal,
     work: (signal: AbortSignal) => Promise<Result>,

@@ -12,20 +12,20 @@ const Submission = z.object({
   candidate: z.string(),
   question: z.string(),
   code: z.string(),
-  /** Where the verdict is wanted. */
+  /** The address for the verdict. */
   callback: z.string(),
 });
 
 interface Run extends z.infer<typeof Submission> {
   readonly id: string;
   readonly idempotencyKey: string;
-  /** There is none while it runs, and never any if the checker died over it. */
+  /** None while it runs, and never any if the checker died over it. */
   score?: number;
 }
 
 interface Scored {
   readonly solve: string;
-  /** That of the request which the code came with. */
+  /** The id of the request that the code came with. */
   readonly idempotencyKey: string;
 }
 
@@ -33,7 +33,7 @@ export interface CodeChecker {
   readonly url: string;
   /** The code that was scored, one entry each time. */
   readonly scored: readonly Scored[];
-  /** Resolves when no code runs and no verdict is on its way. */
+  /** Resolves when no code runs and no verdict is being sent. */
   idle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -42,8 +42,8 @@ const name = "code checker";
 const tries = 6;
 
 /**
- * Runs candidates' code, `slownessMs` each at most, and calls back with a score. A verdict that is not taken is brought
- * again a few times. Code that says `exhaust(4)` kills the first four runs of it.
+ * Runs candidates' code, up to `slownessMs` each, and calls back with a score. A verdict that is refused is sent again
+ * a few times. Code with `exhaust(4)` kills its first four runs.
  */
 export async function startCodeChecker(trouble: Trouble, slownessMs = 100): Promise<CodeChecker> {
   const prefix = randomUUID(); // No run of an earlier checker is taken for one of this.
@@ -114,7 +114,7 @@ export async function startCodeChecker(trouble: Trouble, slownessMs = 100): Prom
         const run = runs.get(idempotencyKey)!;
         if (run.score !== undefined) keepBusy(bring(run));
       },
-      crash: (request) => ({ runId: begin(request).id }), // It takes the code, and dies over it.
+      crash: (request) => ({ runId: begin(request).id }), // It accepts the code, and dies over it.
     },
     trouble,
   );

@@ -8,7 +8,7 @@ export interface Request {
   readonly idempotencyKey: string;
 }
 
-/** A status and a body; or nothing, and the caller never hears of it: it waits until it is tired, or the line drops. */
+/** A status and a body; or nothing: the caller waits until its timeout, or the connection drops. */
 export type Answer = { readonly status: number; readonly body?: unknown } | "silence" | "hang up";
 
 export interface Listener {

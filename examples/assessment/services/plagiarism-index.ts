@@ -6,7 +6,7 @@ import type { Trouble } from "./trouble.ts";
 
 const About = z.object({ attempt: z.string(), candidate: z.string() });
 
-/** Takes in the answers of attempts, forgets them, and tells how much they are like others'. */
+/** Indexes the answers of attempts, deletes them, and returns how similar they are to others'. */
 export function startPlagiarismIndex(trouble: Trouble): Promise<Listener> {
   return startService(
     {

@@ -6,7 +6,7 @@ import type { Trouble } from "./trouble.ts";
 
 const Recording = z.object({ attempt: z.string(), candidate: z.string() });
 
-/** Looks through the recording of an attempt, and counts what is odd. */
+/** Analyzes the recording of an attempt, and counts anomalies. */
 export function startProctoring(trouble: Trouble): Promise<Listener> {
   return startService(
     {

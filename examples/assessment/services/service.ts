@@ -1,20 +1,20 @@
 import { type Answer, type Listener, listen, type Request } from "./listen.ts";
 import type { Trouble } from "./trouble.ts";
 
-/** What a service does. */
+/** The work of a service. */
 export interface Doing {
   readonly name: string;
-  /** What a request is about, for the faults. */
+  /** The subject of a request, for the faults. */
   subject(request: Request): string;
-  /** Done once for each idempotency key; whoever asks again gets the same answer. */
+  /** Done once per idempotency key; a repeated request gets the same answer. */
   answer(request: Request): unknown;
-  /** Somebody asks again. */
+  /** A repeated request. */
   again?(request: Request): void;
-  /** It dies over the request. Unless it has a way of its own to do so, the line drops before anything was done. */
+  /** The service dies over the request. By default the connection drops before anything was done. */
   crash?(request: Request): unknown;
 }
 
-/** A service that recognises repeated requests, and that refuses, hangs and crashes when `trouble` says so. */
+/** A service that recognizes repeated requests, and that refuses, hangs and crashes according to `trouble`. */
 export function startService(doing: Doing, trouble: Trouble): Promise<Listener> {
   const answers = new Map<string, unknown>();
   const answerOnce = (request: Request, make: (request: Request) => unknown): unknown => {

@@ -1,6 +1,6 @@
 import { chance } from "../../chance.ts";
 
-/** It says no at once; it does its work and never answers; it dies over the request. */
+/** It refuses at once; it does its work and never answers; it dies over the request. */
 export const faults = ["refuses", "hangs", "crashes"] as const;
 export type Fault = (typeof faults)[number];
 
@@ -9,7 +9,7 @@ export interface Tally {
   readonly struck: Record<Fault, number>;
 }
 
-/** The switches of everything that goes wrong. The same seed strikes the same requests, whatever their timing. */
+/** The switches of all faults. The same seed hits the same requests, whatever their timing. */
 export class Trouble {
   readonly #seed: number;
   readonly #tallies = new Map<string, Tally>();

@@ -13,17 +13,17 @@ export const GradingRequest = z.object({
 
 export type GradingRequest = z.infer<typeof GradingRequest>;
 
-/** What is wrong with a grader. That it is `down` is done to it from outside. */
+/** The faults of a grader. Being `down` is controlled from outside. */
 const troubles = ["none", "slow", "limited", "wrong", "late"] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** What a grader is seen to do. */
+/** The actions of a grader. */
 export type Deed = "took" | "answered" | "garbled" | "failed" | "was told to wait";
 
 export interface GraderOptions {
   readonly minuteMs: number;
   readonly seed: number;
-  /** Sends an answer, and comes back when it is safe. */
+  /** Sends an answer, and resolves when it is durable. */
   readonly send: (callback: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly onDeed: (deed: Deed, submissionId: string) => void;
 }
@@ -31,7 +31,7 @@ export interface GraderOptions {
 /** Longer than a writing has, and longer than a speaking. */
 const tooLate = { writing: 24, speaking: 66 };
 
-/** A service that grades: it reads a request, asks a model, and sends what that says. It remembers nothing. */
+/** A grading service: it reads a request, asks a model, and sends its answer. It stores nothing. */
 export class Grader {
   trouble: Trouble = "none";
   readonly #options: GraderOptions;
@@ -41,16 +41,16 @@ export class Grader {
   constructor(options: GraderOptions) {
     this.#options = options;
     this.#model = new Model(options.minuteMs);
-    setMaxListeners(0, this.#gone.signal); // As many as there are requests in hand.
+    setMaxListeners(0, this.#gone.signal); // The number of requests in progress.
   }
 
-  /** Comes back when the request is answered; throws when it is gone before. */
+  /** Resolves when the request is answered; throws if it is killed before. */
   async grade(request: GradingRequest): Promise<void> {
     const { seed, send, onDeed } = this.#options;
     const { requestId, submissionId, skill, text } = request;
     onDeed("took", submissionId);
     const { trouble } = this;
-    const visit = requestId.split(":").at(-1)!; // Who is asked once more has another chance.
+    const visit = requestId.split(":").at(-1)!; // A repeated request has another chance.
     const luck = chance("grader", seed, text, visit);
     await this.#minutes(
       trouble === "late" && luck < 0.6 ? tooLate[skill] : trouble === "slow" ? 6 + 4 * luck : 1 + luck,
@@ -68,7 +68,7 @@ export class Grader {
     }
   }
 
-  /** Asks the model, and again when it has said how long to wait. */
+  /** Asks the model, and again after the delay that it requests. */
   async #ask({ text, submissionId }: GradingRequest, isLimited: boolean): Promise<{ score: number; feedback: string }> {
     for (;;) {
       try {

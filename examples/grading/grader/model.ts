@@ -12,7 +12,7 @@ export class TooMany extends Error {
 
 const mostAMinute = 3;
 
-/** What stands for a large model. The same text gets the same grade. */
+/** A stand-in for a large model. The same text gets the same grade. */
 export class Model {
   readonly #minuteMs: number;
   #minute = 0;

@@ -1,6 +1,6 @@
 /**
- * The grader as a process of its own: takes requests from RabbitMQ, and publishes what it answers before it says that a
- * request is done. What it had in hand when it died, another one gets.
+ * The grader as a process of its own: consumes requests from RabbitMQ, and publishes its answer before it acknowledges
+ * a request. When it dies, another one gets its open requests.
  */
 import { randomUUID } from "node:crypto";
 import { consume, rabbitmq } from "pawl/rabbitmq";
@@ -43,6 +43,6 @@ const consumer = consume({
 process.on("message", ({ trouble }: { trouble: Trouble }) => {
   grader.trouble = trouble;
 });
-process.on("disconnect", () => process.exit()); // Whoever started it is gone.
+process.on("disconnect", () => process.exit()); // The parent process is gone.
 await consumer.ready;
 tell({ ready: true });
