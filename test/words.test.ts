@@ -124,7 +124,7 @@ const retired: readonly (readonly [pattern: string, instead: string])[] = [
   ["(is|are|was|were|be|been) told", "is notified, gets, receives"],
   ["beside", "next to, in addition to"],
   ["anew", "again"],
-  ["(is|are|was|were) over", "has ended, has expired"],
+  ["(is|are|was|were) over(?! \\d)", "has ended, has expired"],
   ["lets? go", "releases"],
   ["(in|at) hand", "open, claimed, running"],
   ["goes on|went on", "continues"],

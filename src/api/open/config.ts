@@ -93,7 +93,7 @@ export interface PawlConfig {
   /** Thresholds after which waiting work is reported as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
-   * How long a call goes on when its reply was lost, or when the database takes no writes, as for `createPawl`.
+   * How long a call is retried when its reply was lost, or when the database takes no writes, as for `createPawl`.
    * @default "10s"
    */
   readonly outcomeTimeout?: Duration | undefined;

@@ -76,7 +76,7 @@ export interface PawlOptions {
   /** Thresholds after which `explain`, `inspect.stuck` and alerts report waiting work as stuck. */
   readonly stuckAfter?: StuckAfterOptions | undefined;
   /**
-   * How long a call goes on when its reply was lost, or when the database takes no writes: it asks what became of it, and
+   * How long a call is retried when its reply was lost, or when the database takes no writes: it looks for its outcome, and
    * repeats what was not written. Afterwards it fails with `outcome_unknown`, or with `database_unreachable` if nothing was
    * written. Set it longer than a failover takes so that calls outlast one. Workers and relays repeat what they write for as
    * long as an outage lasts.

@@ -10,7 +10,7 @@ export interface NewToken {
   readonly expiresAfterMs: number;
 }
 
-/** Keeps a token's hash, for the holder of the lease only, also when it is told twice; false when the lease was lost. */
+/** Stores a token's hash, for the holder of the lease only; idempotent. False if the lease was lost. */
 export async function insertToken(db: Executor, lease: Lease, token: NewToken): Promise<boolean> {
   const rows = await db.rows(sql`
     with held as materialized (
