@@ -45,15 +45,12 @@ eachStore((store) => {
 
   test("tasks whose claim got no reply are returned unspent by the worker that claimed them", async () => {
     await using t = await store.open({ lifecycles: [chain] });
-    const worker = t.pawl.work({ onFailure: () => {} });
-    // It has had leases before.
-    await t.pawl.start(chain, { key: "first" });
-    await t.pawl.wait(chain, "first", { until: "done" });
-    t.faults.plant("claim.after", "throw");
     await t.pawl.startMany(
       chain,
       ["a", "b"].map((key) => ({ key })),
     );
+    t.faults.plant("claim.after", "throw");
+    const worker = t.pawl.work({ onFailure: () => {} });
     for (const key of ["a", "b"]) await t.pawl.wait(chain, key, { until: "done", timeout: "30s" });
     await worker.stop();
     const attempts = (await t.pawl.history(chain, "a")).filter((one) => one.kind === "attempt");
