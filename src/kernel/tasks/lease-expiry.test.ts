@@ -139,3 +139,17 @@ test("a process that begins right after its server did expires nothing until wor
   expect(t.round()).toBe(true);
   expect(t.expiry.wasGap(0)).toBe(true);
 });
+
+test("a commit that hangs is a gap: leases that lapsed meanwhile could be read and not renewed", () => {
+  const t = begin();
+  t.round();
+  const nowMs = t.nowMs();
+  expect(t.expiry.committed(nowMs, 100)).toBe(true);
+  expect(t.expiry.wasGap(nowMs)).toBe(false);
+  expect(t.expiry.committed(nowMs, leaseMs)).toBe(false);
+  expect(t.expiry.wasGap(nowMs)).toBe(true);
+  t.pass(leaseMs);
+  expect(t.round(), "workers need one lease duration to renew").toBe(false);
+  t.pass(leaseMs);
+  expect(t.round()).toBe(true);
+});

@@ -77,6 +77,17 @@ export class LeaseExpiry {
     return this.#gap === undefined || time.nowMs >= this.#gap.untilMs;
   }
 
+  /**
+   * A commit that was sent at `nowMs` took so long. While a synchronous standby hangs, leases can be read and not renewed.
+   * Returns whether leases may be expired all the same.
+   */
+  committed(nowMs: number, tookMs: number): boolean {
+    const leaseMs = this.#leaseMs ?? defaultLeaseMs;
+    if (tookMs <= leaseMs / 3) return true;
+    this.#gap = { fromMs: nowMs - leaseMs, untilMs: nowMs + tookMs + leaseMs };
+    return false;
+  }
+
   /** Whether a lease that ended at this time lapsed because no worker could renew it. */
   wasGap(leasedUntilMs: number): boolean {
     return this.#gap !== undefined && leasedUntilMs >= this.#gap.fromMs && leasedUntilMs <= this.#gap.untilMs;

@@ -175,7 +175,18 @@ async function lapsedLeases(kernel: Kernel, lanes: readonly string[], limit: num
   // An embedded database was started by this process: earlier holders of leases are dead.
   const startedMs = db.kind === "pglite" ? null : started_ms;
   if (!expiry.observe({ nowMs, clockMs, startedMs }, askedMs)) return [];
-  return rows.filter((row) => row.task_id !== null);
+  const lapsed = rows.filter((row) => row.task_id !== null);
+  return lapsed.length === 0 || expiry.committed(nowMs, await commitMs(kernel)) ? lapsed : [];
+}
+
+/** How long a commit takes that changes nothing. */
+async function commitMs({ db, expiry }: Kernel): Promise<number> {
+  const sentMs = performance.now();
+  await db.confirm?.().catch((error: unknown) => {
+    expiry.failed(error);
+    throw error;
+  });
+  return performance.now() - sentMs;
 }
 
 async function deliverAll(kernel: Kernel, deliveries: readonly PendingReport[]): Promise<void> {

@@ -142,7 +142,14 @@ export class Journey {
 
   async #why(): Promise<string> {
     const rows = await this.#kernel.db.rows(sql`
-      select what, lane, attempt, detail from pawl.attempts where what in ('failed', 'lapsed') limit 5`);
+      select instance.failure, (
+        select json_agg(json_build_array(move.event, move.to_state, move.source, move.reason, move.at) order by move.version)
+        from pawl.journal as move where move.instance_id = instance.id
+      ) as moves, (
+        select json_agg(json_build_array(each.what, each.lane, each.attempt, each.detail, each.at) order by each.position)
+        from pawl.attempts as each where each.instance_id = instance.id
+      ) as attempts
+      from pawl.instances as instance where instance.state = 'failed' or instance.outcome = 'failure' limit 3`);
     return JSON.stringify(rows);
   }
 
