@@ -70,7 +70,7 @@ export interface CrowdCounts {
  * const pawl = await createPawl({ lifecycles: [], crowds: [receipts], marketplaces: { mturk: mturk() } });
  * const { id } = await pawl.crowd.ask(receipts, { key: "r-42", content: { image: "https://…" } });
  * for (const one of await pawl.crowd.submissions(receipts, { state: "pending_approval" }))
- * await pawl.crowd.approve(one.id, { actor: "ada" });
+ *   await pawl.crowd.approve(one.id, { actor: "ada" });
  * ```
  */
 export class Crowds {

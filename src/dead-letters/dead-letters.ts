@@ -48,10 +48,8 @@ const callKeys = ["tx", "actor", "reason"];
  *
  * ```ts
  * const [group] = await pawl.deadLetters.groups();
- * await pawl.deadLetters.preview("requeue", { fingerprint: group.fingerprint }); // { letters: 812, outcomes: {
- * requeued: 810, … } }
- * const { id } = await pawl.deadLetters.requeueMany({ fingerprint: group.fingerprint }, { actor: "ada", reason: "disk
- * was full", rate: 50 });
+ * await pawl.deadLetters.preview("requeue", { fingerprint: group.fingerprint }); // { letters: 812, outcomes: { requeued: 810, … } }
+ * const { id } = await pawl.deadLetters.requeueMany({ fingerprint: group.fingerprint }, { actor: "ada", reason: "disk was full", rate: 50 });
  * await pawl.operations.run(id); // or leave it to the workers
  * ```
  */

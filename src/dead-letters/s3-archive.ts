@@ -44,8 +44,7 @@ export interface S3ArchiveOptions {
  * ```ts
  * import { createPawl } from "pawl";
  * import { s3Archive } from "pawl/s3";
- * createPawl({ lifecycles, deadLetters: { archive: s3Archive({ bucket: "essays-archive", region: "eu-central-1" }) }
- * });
+ * createPawl({ lifecycles, deadLetters: { archive: s3Archive({ bucket: "essays-archive", region: "eu-central-1" }) } });
  * ```
  */
 export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {

@@ -19,13 +19,13 @@ import { buildLifecycle } from "./read/build.ts";
  *
  * ```ts
  * const parcel = lifecycle("parcel", {
- * data: z.object({ address: z.string(), label: z.string().optional() }),
- * initial: "labeling",
- * states: {
- * labeling: { run: buyLabel, on: { labeled: "ready" } },
- * ready: { timeout: { after: "7d", send: "fail" }, on: { shipped: "done" } },
- * done: { final: "success" },
- * },
+ *   data: z.object({ address: z.string(), label: z.string().optional() }),
+ *   initial: "labeling",
+ *   states: {
+ *     labeling: { run: buyLabel, on: { labeled: "ready" } },
+ *     ready: { timeout: { after: "7d", send: "fail" }, on: { shipped: "done" } },
+ *     done: { final: "success" },
+ *   },
  * });
  * ```
  */

@@ -162,8 +162,7 @@ export interface Work<Data> {
    *
    * ```ts
    * const token = await step.callbackToken("graded");
-   * step.publish("grading.request", { text: step.data.text, callback: `https://grader.example.com/callbacks/${token}`
-   * });
+   * step.publish("grading.request", { text: step.data.text, callback: `https://grader.example.com/callbacks/${token}` });
    * ```
    */
   callbackToken(event: string, options?: { readonly expiresIn?: Duration }): Promise<string>;
@@ -180,8 +179,8 @@ export interface Work<Data> {
  * import type { Step } from "pawl";
  *
  * async function grade(step: Step<Essay, { graded: { score: number } }>) {
- * const score = await llm.grade(step.data.text, { signal: step.signal });
- * return step.go("graded", { score });
+ *   const score = await llm.grade(step.data.text, { signal: step.signal });
+ *   return step.go("graded", { score });
  * }
  * ```
  */

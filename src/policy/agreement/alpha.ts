@@ -11,8 +11,7 @@ export type Scale = "nominal" | "ordinal" | "interval";
  * or all labels are the same, so that no disagreement was possible.
  *
  * ```ts
- * krippendorffAlpha([{ sample: "s1", labeler: "ada", label: 4 }, { sample: "s1", labeler: "bob", label: 5 }],
- * "interval");
+ * krippendorffAlpha([{ sample: "s1", labeler: "ada", label: 4 }, { sample: "s1", labeler: "bob", label: 5 }], "interval");
  * ```
  *
  * `ordinal` and `interval` take numbers; `ordinal` also the values in `order`, from the least to the most.

@@ -12,7 +12,7 @@ import { Dice } from "../dice.ts";
  * - `fail`, `failPermanently`: the next step throws, before it began or after it has done its work;
  * - `crash`: the process dies soon, before or after a commit, a step or an effect, and another takes over;
  * - `stall`: the worker of the next step stalls for longer than its lease, another one runs the step, then the first
- * continues;
+ *   continues;
  * - `interrupt`: a caller sends an event while the next step runs;
  * - `relay`: the messages of the outbox are sent, if there is one;
  * - `recover`, `restart`, `discard`: an operator does so.

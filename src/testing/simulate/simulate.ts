@@ -24,13 +24,13 @@ const mostTries = 150;
  * ```ts
  * const effects = new EffectLedger();
  * const report = await simulate({
- * lifecycles: [parcel],
- * start: { parcel: ({ random }) => ({ address: random.pick(["Elm 3", "Oak 7"]) }) },
- * effects,
- * invariant: {
- * "a label is bought once": ({ instances }) =>
- * instances.parcel.every(({ id }) => effects.times("label", id) <= 1),
- * },
+ *   lifecycles: [parcel],
+ *   start: { parcel: ({ random }) => ({ address: random.pick(["Elm 3", "Oak 7"]) }) },
+ *   effects,
+ *   invariant: {
+ *     "a label is bought once": ({ instances }) =>
+ *       instances.parcel.every(({ id }) => effects.times("label", id) <= 1),
+ *   },
  * });
  * console.log(report.text);
  * ```

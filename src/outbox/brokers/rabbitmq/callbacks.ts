@@ -79,12 +79,12 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
  *
  * ```ts
  * const consumer = consumeCallbacks(pawl, {
- * url,
- * queue: "grading.callback",
- * read: ({ json }) => {
- * const { requestId, submissionId, score } = Callback.parse(json);
- * return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupeKey: requestId };
- * },
+ *   url,
+ *   queue: "grading.callback",
+ *   read: ({ json }) => {
+ *     const { requestId, submissionId, score } = Callback.parse(json);
+ *     return { lifecycle: essay, instance: submissionId, event: "graded", payload: { score }, dedupeKey: requestId };
+ *   },
  * });
  * ```
  */

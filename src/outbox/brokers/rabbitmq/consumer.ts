@@ -71,8 +71,7 @@ export interface ConsumeOptions {
  * Consumes the messages of a queue until it is stopped; reconnects when the connection is lost.
  *
  * ```ts
- * const consumer = consume({ url, queue: "grading.callback", handler: async (message) => { await store(message); return
- * "ack"; } });
+ * const consumer = consume({ url, queue: "grading.callback", handler: async (message) => { await store(message); return "ack"; } });
  * ```
  */
 export function consume(options: ConsumeOptions): Consumer {
