@@ -394,18 +394,19 @@ const kinds = part`
 
 /**
  * Every claim of every task, in their order, with its outcome. `begins` marks the first of a task that was put into its
- * lane again; `begun` and `begun_later` count such claims up to it and after it. Claims are ordered by their visits; within a
- * visit, the one that was granted with the move comes first, and the others are ordered by position.
+ * lane again; `begun` and `begun_later` count such claims up to it and after it. Claims are ordered by the version that
+ * their instance had, since a recovery may continue an earlier visit; at one version, the claim that was granted with the
+ * move comes first, and the others are ordered by position.
  */
 function claimsOf(ids: Slice): Part {
   return part`
     granted as (
       select attempt.instance_id, attempt.task_id, attempt.token, attempt.attempt, 1 as rank, attempt.position,
-        coalesce(attempt.visit, (
+        coalesce(attempt.version, (
           -- Claimed by an earlier version of Pawl.
           select max(entry.version) from pawl.journal as entry
           where entry.instance_id = attempt.instance_id and entry.at <= attempt.at
-        )) as visit
+        )) as version
       from pawl.attempts as attempt
       where attempt.instance_id > ${ids.after}::uuid and attempt.instance_id <= ${ids.upTo}::uuid and attempt.what = 'claimed'
       union all
@@ -428,7 +429,7 @@ function claimsOf(ids: Slice): Part {
           and each.what not in ('claimed', 'refused', 'asked')
       ) as setback on true
       window task as (
-        partition by one.instance_id, one.task_id order by one.visit, one.rank, one.position nulls first, one.token
+        partition by one.instance_id, one.task_id order by one.version, one.rank, one.position nulls first, one.token
       )
     ),
     followed as (
