@@ -375,7 +375,6 @@ CREATE TABLE pawl.attempts (
     detail jsonb,
     "position" bigint,
     visit integer,
-    version integer,
     CONSTRAINT attempts_what_check CHECK ((what = ANY (ARRAY['claimed'::text, 'failed'::text, 'lapsed'::text, 'released'::text, 'deferred'::text, 'refused'::text, 'asked'::text])))
 );
 

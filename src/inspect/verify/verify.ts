@@ -394,26 +394,31 @@ const kinds = part`
 
 /**
  * Every claim of every task, in their order, with its outcome. `begins` marks the first of a task that was put into its
- * lane again; `begun` and `begun_later` count such claims up to it and after it. Claims are ordered by the version that
- * their instance had, since a recovery may continue an earlier visit; at one version, the claim that was granted with the
- * move comes first, and the others are ordered by position.
+ * lane again; `begun` and `begun_later` count such claims up to it and after it. Claims are ordered by position. What a move
+ * granted has none: it follows on the newest claim that had made a move by then. A visit does not tell the order, since a
+ * recovery may go on with the one that failed.
  */
 function claimsOf(ids: Slice): Part {
   return part`
     granted as (
-      select attempt.instance_id, attempt.task_id, attempt.token, attempt.attempt, 1 as rank, attempt.position,
-        coalesce(attempt.version, (
-          -- Claimed by an earlier version of Pawl.
-          select max(entry.version) from pawl.journal as entry
-          where entry.instance_id = attempt.instance_id and entry.at <= attempt.at
-        )) as version
+      -- Earlier versions of Pawl took tokens from a sequence, and noted no position.
+      select attempt.instance_id, attempt.task_id, attempt.token, attempt.attempt, coalesce(attempt.position, attempt.token) as position,
+        0 as version
       from pawl.attempts as attempt
       where attempt.instance_id > ${ids.after}::uuid and attempt.instance_id <= ${ids.upTo}::uuid and attempt.what = 'claimed'
       union all
       -- Born leased: the move that put the task into its lane granted it as well.
-      select move.instance_id, move.instance_id, move.granted, 1, 0, null, move.version
-      from pawl.journal as move
-      where move.instance_id > ${ids.after}::uuid and move.instance_id <= ${ids.upTo}::uuid and move.granted is not null
+      select move.instance_id, move.instance_id, move.granted, 1, coalesce(move.position, 0), move.version
+      from (
+        select each.instance_id, each.version, each.granted,
+          max(coalesce(claim.position, claim.token)) over (partition by each.instance_id order by each.version) as position
+        from pawl.journal as each
+        left join pawl.attempts as claim
+          on claim.instance_id = each.instance_id and claim.task_id = each.instance_id and claim.token = each.token
+          and claim.what = 'claimed'
+        where each.instance_id > ${ids.after}::uuid and each.instance_id <= ${ids.upTo}::uuid
+      ) as move
+      where move.granted is not null
     ),
     ended as (
       select one.*, setback.setbacks, lag(one.attempt) over task as earlier_attempt, lag(setback.setbacks) over task as earlier_setbacks,
@@ -428,9 +433,7 @@ function claimsOf(ids: Slice): Part {
         where each.instance_id = one.instance_id and each.task_id = one.task_id and each.token = one.token
           and each.what not in ('claimed', 'refused', 'asked')
       ) as setback on true
-      window task as (
-        partition by one.instance_id, one.task_id order by one.version, one.rank, one.position nulls first, one.token
-      )
+      window task as (partition by one.instance_id, one.task_id order by one.position, one.version)
     ),
     followed as (
       select *, case

@@ -135,7 +135,7 @@ const waitingStep = part`
 export function readFaultySteps(db: Executor, bounds: Bounds): Promise<FoundGroup[]> {
   return db.rows<FoundGroup>(sql`
     with faulty as materialized (
-      select each.instance_id, each.task_id, each.token, coalesce(each.position, 0) as position, each.at from pawl.attempts as each
+      select each.instance_id, each.task_id, each.token, coalesce(each.position, each.token) as position, each.at from pawl.attempts as each
       where each.what = 'deferred' and each.detail ->> 'reason' = 'definition'
       order by each.at desc limit ${bounds.counted}::int
     ),
@@ -146,7 +146,7 @@ export function readFaultySteps(db: Executor, bounds: Bounds): Promise<FoundGrou
       where not exists (
         select from pawl.attempts as later
         where later.instance_id = faulty.instance_id and later.task_id = faulty.task_id
-          and (coalesce(later.position, 0), later.token) > (faulty.position, faulty.token)
+          and (coalesce(later.position, later.token), later.token) > (faulty.position, faulty.token)
           and later.what in ('failed', 'lapsed', 'released', 'deferred')
       )
     )

@@ -153,7 +153,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
       from pawl.attempts as each
       where each.instance_id = instance.id and each.task_id = instance.id and each.at >= entry.at
         and each.what in ('failed', 'lapsed', 'released', 'deferred')
-      order by coalesce(each.position, 0) desc, each.token desc limit 1
+      order by coalesce(each.position, each.token) desc, each.token desc limit 1
     ) as attempt on true
     left join lateral (
       select jsonb_build_object('fraction', each.fraction, 'note', each.note) as progress
@@ -181,7 +181,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
         from pawl.attempts as each
         where each.instance_id = instance.id and each.task_id = few.id
           and each.what in ('failed', 'lapsed', 'released', 'deferred')
-        order by coalesce(each.position, 0) desc, each.token desc limit 1
+        order by coalesce(each.position, each.token) desc, each.token desc limit 1
       ) as past on true
       left join lateral (
         select jsonb_build_object('fraction', each.fraction, 'note', each.note) as progress

@@ -136,9 +136,9 @@ export function leaseFew({ worker, leaseMs, begins = allBegin }: Holder, gate: P
       returning task.id, task.instance_id, task.kind, task.lane, task.priority, task.token, task.attempt, task.visit, task.work, task.begun
     ),
     noted as (
-      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, visit, version)
+      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, visit)
       select claimed.instance_id, claimed.id, claimed.token, 'claimed', clock.now, claimed.lane, claimed.attempt, ${worker}::text,
-        claimed.visit, greatest(claimed.visit, (select each.version from pawl.instances as each where each.id = claimed.instance_id))
+        claimed.visit
       from claimed, clock
     )`;
 }

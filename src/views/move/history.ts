@@ -45,5 +45,5 @@ export function readAttempts(db: Executor, id: string, limit: number): Promise<A
   return db.rows<AttemptRow>(sql`
     select what, pawl.ms(at) as at_ms, lane, attempt, worker, token::float8 as token, detail
     from pawl.attempts where instance_id = ${id}::uuid
-    order by at, coalesce(position, 0), token, what <> 'claimed' limit ${limit}::int`);
+    order by at, coalesce(position, token), token, what <> 'claimed' limit ${limit}::int`);
 }
