@@ -1,6 +1,7 @@
 import type { Decision } from "../../definition/decide/move.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
-import { insertInstances, type NewInstance, type Written } from "../../store/move/start-instances.ts";
+import { insertInstances, type NewInstance } from "../../store/move/start-instances.ts";
+import type { Written } from "../../store/move/written.ts";
 import type { Executor } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
 import { checksTopic, outboxTopic } from "../signals/signals.ts";

@@ -9,8 +9,8 @@ import type { SettledCallback, WaitingCallback } from "../../store/callbacks/cal
 import type { FailureColumn, InstanceRow } from "../../store/move/instances.ts";
 import type { JournalRow } from "../../store/move/journal.ts";
 import type { MovedInstance } from "../../store/move/move-instances.ts";
-import type { NextStep } from "../../store/move/start-instances.ts";
 import type { DueTimer, TimerRow } from "../../store/move/timers.ts";
+import type { NextStep } from "../../store/move/written.ts";
 import type { AlertRow } from "../../store/recovery/alerts.ts";
 import type { DeadLetterRow } from "../../store/recovery/dead-letters.ts";
 import type { NoteRow } from "../../store/tasks/attempts.ts";

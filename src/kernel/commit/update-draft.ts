@@ -5,8 +5,8 @@ import type { CheckRow } from "../../store/family/checks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
 import type { JournalRow } from "../../store/move/journal.ts";
 import type { MovedInstance } from "../../store/move/move-instances.ts";
-import type { NextStep } from "../../store/move/start-instances.ts";
 import type { TimerRow } from "../../store/move/timers.ts";
+import type { NextStep } from "../../store/move/written.ts";
 import { childOutcomeOf } from "../family/child-outcome.ts";
 import { earliest, noMove, shelfOf } from "./rows.ts";
 

@@ -1,5 +1,5 @@
 import type { JournalRow } from "../../store/move/journal.ts";
-import type { Grant } from "../../store/move/start-instances.ts";
+import type { Grant } from "../../store/move/written.ts";
 import type { PlannedSend } from "./delivery.ts";
 import type { ChildStart } from "./start.ts";
 

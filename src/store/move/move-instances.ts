@@ -2,7 +2,7 @@ import { batch } from "../port/batch.ts";
 import { type Executor, noPart, type Part, part, type Statement, sql } from "../port/db.ts";
 import { earlierMoves, type JournalRow, keysText } from "./journal.ts";
 import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
-import { type Answer, clock, type LastMove, type NextStep, type Written, writtenOf } from "./start-instances.ts";
+import { type Answer, clock, type LastMove, type NextStep, type Written, writtenOf } from "./written.ts";
 
 /** The effect of a list of decisions on one instance. */
 export interface MovedInstance {

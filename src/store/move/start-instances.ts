@@ -1,38 +1,7 @@
 import { batch } from "../port/batch.ts";
 import { type Executor, noPart, type Part, part, type Statement, sql } from "../port/db.ts";
-import type { JournalRow } from "./journal.ts";
 import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
-
-/** The last move of an instance, as its journal records it, without what the instance's own row has. */
-export interface LastMove {
-  readonly event: string | null;
-  readonly source: JournalRow["source"];
-  readonly actor: string | null;
-  readonly reason: string | null;
-  readonly payloadText: string | null;
-  readonly patchText: string | null;
-  readonly cleared: readonly string[] | null;
-  readonly requestId: string | null;
-  readonly messages: number | null;
-}
-
-/** The work of the state that an instance enters. */
-export interface NextStep {
-  readonly lane: string;
-  readonly priority: number;
-  /** When it is to run: so long after the moment of writing, or at a moment; both null: at once. */
-  readonly afterMs: number | null;
-  readonly atMs: number | null;
-  /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
-  readonly grant: Grant | null;
-}
-
-/** A lease that is given with the task. */
-export interface Grant {
-  readonly worker: string;
-  readonly leaseMs: number;
-  readonly token: number;
-}
+import { type Answer, clock, type LastMove, type NextStep, type Written, writtenOf } from "./written.ts";
 
 /** A new instance. */
 export interface NewInstance {
@@ -56,27 +25,6 @@ export interface NewInstance {
   /** Its start. All of its data is the patch. */
   readonly move: LastMove;
   readonly step: NextStep | null;
-}
-
-/** The written ids, in one row: lists of a few hundred short rows cost time on both sides. */
-export interface Answer {
-  readonly many: number;
-  readonly now_ms: number;
-  /** An array of those written, in their order; null when all were. */
-  readonly ids: string | null;
-}
-
-/** Which of these rows were written. */
-export function writtenOf(rows: readonly { readonly id: string }[], answer: Answer): Written[] {
-  if (answer.many === 0) return [];
-  const ids = answer.ids === null ? rows.map((row) => row.id) : answer.ids.slice(1, -1).split(",");
-  return ids.map((id) => ({ id, now_ms: answer.now_ms }));
-}
-
-/** An instance that was written, and when. */
-export interface Written {
-  readonly id: string;
-  readonly now_ms: number;
 }
 
 const beginnings = batch<NewInstance>("fresh", {
@@ -182,9 +130,6 @@ function startsWithAll(rows: readonly NewInstance[], { related, companion }: Sta
     ${countedStarts}
     ${answerOf(rows.length)}`;
 }
-
-/** The time of a commit, the same for everything that it writes. */
-export const clock = part`clock as materialized (select pawl.now() as now),`;
 
 function freshInstances(rows: readonly NewInstance[]): Part {
   return part`

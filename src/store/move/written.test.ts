@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { writtenOf } from "./start-instances.ts";
+import { writtenOf } from "./written.ts";
 
 const rows = ["a", "b", "c"].map((id) => ({ id }));
 
