@@ -90,9 +90,9 @@ eachStore((store) => {
       ["option_invalid", () => verbs.reject(nobody, {} as never), "`feedback` must be a string"],
       ["instance_unknown", () => verbs.sync(nobody), nobody],
       ["instance_unknown", () => verbs.bonus(nobody, { amount: "1", reason: "well done" }), nobody],
-      ["option_invalid", () => verbs.balance("mturk"), "known: memory"],
-      ["option_invalid", () => verbs.handleNotification("mturk", "1"), "known: memory"],
-      ["option_invalid", () => verbs.reconcile({ marketplace: "mturk" }), "known: memory"],
+      ["option_invalid", () => verbs.balance("mturk"), "Known marketplaces: memory"],
+      ["option_invalid", () => verbs.handleNotification("mturk", "1"), "Known marketplaces: memory"],
+      ["option_invalid", () => verbs.reconcile({ marketplace: "mturk" }), "Known marketplaces: memory"],
     ];
     for (const [code, refused, message] of refusals) {
       await expect(refused(), message).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
