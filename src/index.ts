@@ -60,12 +60,12 @@ export type { CrowdCounts, CrowdPageOptions, Crowds, ListedCrowd } from "./crowd
 export {
   type Bonus,
   CannotExtend,
-  type Capabilities as Abilities,
+  type Capabilities,
   type Decided,
   type Decision,
   type Extension,
   type Marketplace,
-  type MarketplaceContext as Call,
+  type MarketplaceContext,
   type Posting,
   type RemoteJob,
   type RemoteSubmission,
@@ -203,7 +203,7 @@ export type {
 export type { Relay, RelayCounts } from "./outbox/relay.ts";
 export type { RelayOptions } from "./outbox/settings.ts";
 export type { Next } from "./people/assigning/assigner.ts";
-export type { NoWorkReason as Empty } from "./people/assigning/no-work-reason.ts";
+export type { NoWorkReason } from "./people/assigning/no-work-reason.ts";
 export type { Submitted } from "./people/assignments.ts";
 export type { DeskQueue, DeskWork, Draft, LabelersDesk } from "./people/desk.ts";
 export type { LabelRow } from "./people/formats/export-labels.ts";

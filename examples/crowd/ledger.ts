@@ -1,10 +1,10 @@
 import type {
   Bonus,
-  Call,
   Decided,
   Decision,
   Extension,
   Marketplace,
+  MarketplaceContext,
   Posting,
   RemoteJob,
   RemoteSubmission,
@@ -47,47 +47,47 @@ export class Ledger implements Marketplace {
     return this.market.check();
   }
 
-  publish(posting: Posting, call: Call): Promise<RemoteJob> {
+  publish(posting: Posting, call: MarketplaceContext): Promise<RemoteJob> {
     this.#asked.push({ what: "publish", token: posting.token });
     return this.market.publish(posting, call);
   }
 
-  decide(submission: string, decision: Decision, call: Call): Promise<Decided> {
+  decide(submission: string, decision: Decision, call: MarketplaceContext): Promise<Decided> {
     this.#asked.push({ what: "decide", token: submission });
     return this.market.decide(submission, decision, call);
   }
 
-  extend(job: string, extension: Extension, call: Call): Promise<RemoteJob> {
+  extend(job: string, extension: Extension, call: MarketplaceContext): Promise<RemoteJob> {
     this.#asked.push({ what: "extend", token: extension.token });
     return this.market.extend(job, extension, call);
   }
 
-  bonus(bonus: Bonus, call: Call): Promise<void> {
+  bonus(bonus: Bonus, call: MarketplaceContext): Promise<void> {
     this.#asked.push({ what: "bonus", token: bonus.token });
     return this.market.bonus(bonus, call);
   }
 
-  job(id: string, call: Call): Promise<RemoteJob | undefined> {
+  job(id: string, call: MarketplaceContext): Promise<RemoteJob | undefined> {
     return this.market.job(id, call);
   }
 
-  jobs(after: string | undefined, call: Call): Promise<{ jobs: RemoteJob[]; next?: string }> {
+  jobs(after: string | undefined, call: MarketplaceContext): Promise<{ jobs: RemoteJob[]; next?: string }> {
     return this.market.jobs(after, call);
   }
 
-  submissions(job: string, call: Call): Promise<RemoteSubmission[]> {
+  submissions(job: string, call: MarketplaceContext): Promise<RemoteSubmission[]> {
     return this.market.submissions(job, call);
   }
 
-  close(job: string, call: Call): Promise<void> {
+  close(job: string, call: MarketplaceContext): Promise<void> {
     return this.market.close(job, call);
   }
 
-  dispose(job: string, call: Call): Promise<void> {
+  dispose(job: string, call: MarketplaceContext): Promise<void> {
     return this.market.dispose(job, call);
   }
 
-  balance(call: Call): Promise<string | null> {
+  balance(call: MarketplaceContext): Promise<string | null> {
     return this.market.balance(call);
   }
 

@@ -61,7 +61,7 @@ export interface TokenOptions {
 /** A session that was opened. */
 export interface Session {
   readonly secret: string;
-  readonly visitor: Principal;
+  readonly principal: Principal;
   readonly expiresAt: Date;
 }
 
@@ -90,14 +90,14 @@ export class Access {
   async createToken(options: TokenOptions): Promise<Token & { readonly secret: string }> {
     const { expiresIn, actor, ...who } = checkedOptions(
       options,
-      [...visitorKeys, "expiresIn", "actor"],
+      [...principalKeys, "expiresIn", "actor"],
       "access.createToken",
     );
-    const visitor = checkedVisitor(who);
+    const principal = checkedPrincipal(who);
     const lastsMs = expiresIn === undefined ? null : durationMs(expiresIn, "expiresIn");
     const by = textOrNull(actor, "The actor");
-    const { secret, row } = await this.#insert("token", visitor, lastsMs);
-    const { name, role } = visitor;
+    const { secret, row } = await this.#insert("token", principal, lastsMs);
+    const { name, role } = principal;
     this.#log({ token: row.id, name, role, actor: by }, "Access token created.");
     return { ...tokenOf(row), secret };
   }
@@ -141,8 +141,8 @@ export class Access {
 
   /** Creates a code that signs in once. It expires after 15 minutes. */
   async createSignInCode(options: Omit<TokenOptions, "expiresIn">): Promise<string> {
-    const who = checkedOptions(options, [...visitorKeys, "actor"], "access.createSignInCode");
-    return (await this.#insert("code", checkedVisitor(who), codeMs)).secret;
+    const who = checkedOptions(options, [...principalKeys, "actor"], "access.createSignInCode");
+    return (await this.#insert("code", checkedPrincipal(who), codeMs)).secret;
   }
 
   /**
@@ -166,10 +166,10 @@ export class Access {
   }
 
   async #openSession(row: TokenRow, parent: string | null): Promise<Session> {
-    const visitor = principalOf(row);
-    const made = await this.#insert("session", visitor, sessionMs, parent);
-    this.#log({ name: visitor.name, role: visitor.role, session: made.row.id }, "Signed in.");
-    return { secret: made.secret, visitor, expiresAt: new Date(made.row.expires_ms!) };
+    const principal = principalOf(row);
+    const made = await this.#insert("session", principal, sessionMs, parent);
+    this.#log({ name: principal.name, role: principal.role, session: made.row.id }, "Signed in.");
+    return { secret: made.secret, principal, expiresAt: new Date(made.row.expires_ms!) };
   }
 
   #log(fields: object, message: string): void {
@@ -212,9 +212,9 @@ function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-const visitorKeys = ["name", "role", "labeler"];
+const principalKeys = ["name", "role", "labeler"];
 
-function checkedVisitor(options: Omit<TokenOptions, "expiresIn" | "actor">): Principal {
+function checkedPrincipal(options: Omit<TokenOptions, "expiresIn" | "actor">): Principal {
   const name = checkedText(options.name, "`name`");
   if (!isRole(options.role)) {
     throw new PawlError("option_invalid", `\`role\` must be one of ${roles.join(", ")}.`, { role: options.role });

@@ -27,21 +27,21 @@ export function returnTurns(app: Hono): void {
 
 /** Who sends this request. Refuses strangers, and callers who send more than they may. */
 export async function admit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Principal> {
-  return (await admitVisit(pawl, context, options)).visitor;
+  return (await admitVisit(pawl, context, options)).principal;
 }
 
-/** The same, with the visitor's credential. */
+/** The same, with the principal's credential. */
 export async function admitVisit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Visit> {
   const { limits } = options;
   const visit = await limitGuesses(limits, context, () => visitOf(pawl, context, options));
-  if (limits !== undefined) turns.set(context.req.raw, await limits.enter(callerOf(visit.visitor)));
+  if (limits !== undefined) turns.set(context.req.raw, await limits.enter(callerOf(visit.principal)));
   return visit;
 }
 
 /** A request that only waits counts as a stream, so that it keeps its caller's other requests from no turn. */
-export function countAsStream(context: Context, visitor: Principal, { limits }: AdmissionOptions): void {
+export function countAsStream(context: Context, principal: Principal, { limits }: AdmissionOptions): void {
   if (limits === undefined) return;
-  const end = limits.openStream(callerOf(visitor));
+  const end = limits.openStream(callerOf(principal));
   turns.get(context.req.raw)?.();
   turns.set(context.req.raw, end);
 }

@@ -16,12 +16,12 @@ import { anything, record, text } from "./api/schema.ts";
 import { authenticationLimitMs } from "./authentication.ts";
 import { mountLive } from "./live.ts";
 import { mountPages } from "./pages.ts";
-import { bearerOf, type DoorOptions, isSame } from "./principals.ts";
+import { type AccessOptions, bearerOf, isSame } from "./principals.ts";
 import { answerProblem, problem, problemOf } from "./problem.ts";
 import { checkedLimits, RequestLimits } from "./request-limits.ts";
 import { mountSessions } from "./sessions.ts";
 
-export interface AppOptions extends DoorOptions {
+export interface AppOptions extends AccessOptions {
   /**
    * The path at which it is mounted in your own server, such as `/pawl`.
    * @default the root
@@ -89,7 +89,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   app.get("/metrics", async (context) => {
     if (options.authenticate !== undefined) {
       const { role, name } = await admit(pawl, context, admission);
-      if (!may(role, "look"))
+      if (!may(role, "read"))
         throw new PawlError("not_allowed", `${name} has the role ${role}, which cannot read metrics.`);
     } else if (options.token !== undefined && !isSame(bearerOf(context), options.token))
       return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));

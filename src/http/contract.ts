@@ -1,6 +1,6 @@
 /** The types of the answers of Pawl's routes, after their way over the wire, for the pages. */
 import type { OpenSession, Token } from "../access/access.ts";
-import type { Permission, Role } from "../access/roles.ts";
+import type { Right, Role } from "../access/roles.ts";
 import type { Pawl } from "../api/pawl.ts";
 import type {
   AttemptEntry,
@@ -21,7 +21,7 @@ export interface SessionAnswer {
   readonly name: string;
   readonly role: Role;
   readonly labeler: string | null;
-  readonly may: readonly Permission[];
+  readonly may: readonly Right[];
 }
 
 type People = Pawl["people"];

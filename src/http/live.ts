@@ -31,15 +31,15 @@ export function mountLive(app: Hono, pawl: Pawl, options: LiveOptions): void {
   options.ends?.addEventListener("abort", () => live.end(), { once: true });
   app.get("/api/live", async (context) => {
     const visit = await admitVisit(pawl, context, options);
-    const { visitor } = visit;
-    if (!may(visitor.role, "look"))
+    const { principal } = visit;
+    if (!may(principal.role, "read"))
       throw new PawlError(
         "not_allowed",
-        `${visitor.name} has the role ${visitor.role}, which cannot view live updates.`,
+        `${principal.name} has the role ${principal.role}, which cannot view live updates.`,
       );
     const instance = context.req.query("instance");
     if (instance !== undefined && !isId(instance)) throw new PawlError("option_invalid", "`instance` must be an id.");
-    return live.stream(instance, visit, options.limits?.openStream(callerOf(visitor)));
+    return live.stream(instance, visit, options.limits?.openStream(callerOf(principal)));
   });
 }
 

@@ -6,12 +6,12 @@ import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
 import { type AuthenticationOptions, authenticateBy, credentialOf } from "./authentication.ts";
 
-export interface DoorOptions extends AuthenticationOptions {
+export interface AccessOptions extends AuthenticationOptions {
   /** A token that may do everything, such as one from a secret store. */
   readonly token?: string | undefined;
 }
 
-export interface LocalDoor extends DoorOptions {
+export interface LocalDoor extends AccessOptions {
   /** Reached only by the owner of this process, through the local socket or in-process: there is no authentication. */
   readonly isLocal?: boolean | undefined;
 }
@@ -20,10 +20,10 @@ const unknown = "Send `Authorization: Bearer <token>` (create one with `pawl tok
 
 /** The principal of a request, with its credential, so that both can be checked again later. */
 export interface Visit {
-  readonly visitor: Principal;
+  readonly principal: Principal;
   /** The secret of a token or a session; undefined if the application authenticates. */
   readonly secret: string | undefined;
-  /** Where the application knows the visitor: by which credential, and whether it still does, by the same name and role. */
+  /** Where the application knows the principal: by which credential, and whether it still does, by the same name and role. */
   readonly application?: { readonly credential: string; readonly isKnown: () => Promise<boolean> } | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Visit {
  * none.
  */
 export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor): Promise<Visit> {
-  if (options.isLocal === true) return { visitor: owner, secret: undefined };
+  if (options.isLocal === true) return { principal: owner, secret: undefined };
   const request = context.req.raw;
   const own = await authenticateBy(pawl, request, options);
   const bearer = bearerOf(context);
@@ -43,19 +43,19 @@ export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor):
       // Another role may have fewer rights than the stream was opened with.
       return now?.name === own.name && now.role === own.role;
     };
-    return { visitor: own, secret: undefined, application: { credential: credentialOf(request), isKnown } };
+    return { principal: own, secret: undefined, application: { credential: credentialOf(request), isKnown } };
   }
   if (bearer !== undefined) {
-    if (isSame(bearer, options.token)) return { visitor: configured, secret: undefined };
-    const visitor = await pawl.access.authenticateToken(bearer);
-    if (visitor !== undefined) return { visitor, secret: bearer };
+    if (isSame(bearer, options.token)) return { principal: configured, secret: undefined };
+    const principal = await pawl.access.authenticateToken(bearer);
+    if (principal !== undefined) return { principal, secret: bearer };
     throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");
   }
   const session = getCookie(context, cookieOf(context));
-  const visitor = session === undefined ? undefined : await pawl.access.authenticateSession(session);
-  if (visitor === undefined) throw new PawlError("token_invalid", unknown);
+  const principal = session === undefined ? undefined : await pawl.access.authenticateSession(session);
+  if (principal === undefined) throw new PawlError("token_invalid", unknown);
   checkOrigin(context);
-  return { visitor, secret: session };
+  return { principal, secret: session };
 }
 
 const owner: Principal = { name: "the owner of this process", role: "admin", labeler: null };
@@ -64,7 +64,7 @@ const configured: Principal = { name: "config", role: "admin", labeler: null };
 
 /**
  * Browsers send cookies and other credentials whichever page makes the request: a page of another site must not act in
- * a visitor's name. With `isProgramKnown`, a request without cookies and origin passes: no browser sends such a request
+ * a principal's name. With `isProgramKnown`, a request without cookies and origin passes: no browser sends such a request
  * across sites, and the application may authenticate a program by a header.
  */
 function checkOrigin(context: Context, { isProgramKnown = false } = {}): void {
@@ -95,7 +95,7 @@ export async function keepSession(pawl: Pawl, context: Context, session: Session
 
 /**
  * Over HTTPS, a name that no other host can set. Otherwise a name with the port: cookies are shared between the ports
- * of a host, and two Pawls on one machine must not sign each other's visitors out.
+ * of a host, and two Pawls on one machine must not sign each other's principals out.
  */
 function cookieOf(context: Context): string {
   if (isSecure(context)) return "__Host-pawl_session";

@@ -1,6 +1,6 @@
 import type { Context, Hono } from "hono";
 import type { Principal } from "../access/access.ts";
-import { permissions } from "../access/roles.ts";
+import { rights } from "../access/roles.ts";
 import { logOf } from "../api/internals.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
@@ -24,7 +24,7 @@ export function mountSessions(
     if (session === undefined) logRefused(pawl, context, "A sign-in link was refused: it is unknown, used or expired.");
     if (session !== undefined) await keepSession(pawl, context, session);
     // A used link leads to the page that explains how to get another one.
-    const to = session === undefined ? "sign-in?spent" : session.visitor.role === "labeler" ? "desk" : "";
+    const to = session === undefined ? "sign-in?spent" : session.principal.role === "labeler" ? "desk" : "";
     return context.redirect(`${options.base ?? ""}/${to}`, 303);
   });
   app.get("/api/session", async (context) => context.json(shown(await admit(pawl, context, options))));
@@ -36,7 +36,7 @@ export function mountSessions(
       throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");
     }
     await keepSession(pawl, context, session);
-    return context.json(shown(session.visitor));
+    return context.json(shown(session.principal));
   });
   app.delete("/api/session", async (context) => {
     await admit(pawl, context, options);
@@ -50,8 +50,8 @@ function logRefused(pawl: Pawl, context: Context, message: string): void {
 }
 
 /** The signed-in principal and its rights, so that a page shows only what is allowed. */
-function shown(visitor: Principal): object {
-  return { ...visitor, may: permissions[visitor.role] };
+function shown(principal: Principal): object {
+  return { ...principal, may: rights[principal.role] };
 }
 
 async function secretOf(context: Context): Promise<string> {

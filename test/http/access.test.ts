@@ -136,7 +136,7 @@ describe("a session in a browser", () => {
     expect(first).toMatchObject({ status: 303, to: "/", cookie: expect.stringMatching(/^pawl_session=/) });
     expect(await ask("/api/session", { headers: { cookie: first.cookie } })).toEqual({
       status: 200,
-      body: { name: "ada", role: "operator", labeler: null, may: ["look", "send", "operate"] },
+      body: { name: "ada", role: "operator", labeler: null, may: ["read", "send", "operate"] },
     });
     expect(await visit(`/sign-in/${code}`)).toEqual({ status: 303, to: "/sign-in?spent", cookie: "" });
   });

@@ -110,7 +110,7 @@ test("a live stream ends when `authenticate` never settles again, or gives anoth
   }
 });
 
-/** The stream of a visitor whom the application knows by the header `x-user`. */
+/** The stream of a principal whom the application knows by the header `x-user`. */
 async function streamAs(
   app: ReturnType<typeof httpApp>,
   user: string,

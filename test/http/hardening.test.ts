@@ -31,9 +31,9 @@ afterAll(() => t.close());
 
 describe("an application that knows its own users", () => {
   test("shows metrics to those of them who may look, and to nobody else", async () => {
-    const visitor = { name: "ada", role: "viewer", labeler: null } as const;
+    const principal = { name: "ada", role: "viewer", labeler: null } as const;
     const app = httpApp(t.pawl, {
-      authenticate: (request) => (request.headers.get("x-user") === "ada" ? visitor : undefined),
+      authenticate: (request) => (request.headers.get("x-user") === "ada" ? principal : undefined),
     });
     expect((await app.request("/metrics")).status).toBe(401);
     expect((await app.request("/metrics", { headers: { "x-user": "ada" } })).status).toBe(200);

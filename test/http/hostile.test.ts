@@ -15,11 +15,11 @@ const concurrency = 8;
 /** As the guide has them, which `rights.test.ts` compares with the routes. */
 const rightsOf = {
   stranger: [],
-  viewer: ["look"],
+  viewer: ["read"],
   labeler: ["label"],
-  service: ["look", "send"],
-  operator: ["look", "send", "operate"],
-  admin: ["look", "send", "operate", "label", "administer"],
+  service: ["read", "send"],
+  operator: ["read", "send", "operate"],
+  admin: ["read", "send", "operate", "label", "administer"],
 } as const;
 type Caller = keyof typeof rightsOf;
 const callers = Object.keys(rightsOf) as Caller[];
@@ -246,7 +246,7 @@ onPostgres("hostile requests", () => {
         if (isFault(answer)) faults.push(described(caller, request, answer));
         const isGranted = request.needs === undefined || request.needs.some((right) => rights.includes(right));
         const isLeak =
-          (answer.text.includes(canary) && !rights.includes("look")) ||
+          (answer.text.includes(canary) && !rights.includes("read")) ||
           (caller !== "admin" && /pawl_[\w-]{43}/.test(answer.text.replaceAll(/A{43}/g, "")));
         if ((!isGranted && answer.status < 400) || isLeak) exceeded.push(described(caller, request, answer));
       };
@@ -267,7 +267,7 @@ onPostgres("hostile requests", () => {
           expect(after[right], `${caller} changed what needs the right to ${right}. ${repeat}`).toBe(stood);
       }
       const moves = await movesSince(from);
-      if (!rights.some((right) => right !== "look")) expect(moves, repeat).toEqual([]);
+      if (!rights.some((right) => right !== "read")) expect(moves, repeat).toEqual([]);
       for (const { event, actor } of moves) {
         if (caller === "labeler" || caller === "operator") expect(actor, repeat).toBe(`the-${caller}`);
         if (["recover", "restart", "discard", "fail"].includes(event))

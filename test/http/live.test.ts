@@ -148,8 +148,8 @@ test("when the last one has gone, nobody looks any more", async () => {
 });
 
 describe("a stream ends", () => {
-  const streamOf = async (visitor: Record<string, string>, app = httpApp(t.pawl)) => {
-    const heard = new Heard(await app.request("/api/live", { headers: visitor }));
+  const streamOf = async (principal: Record<string, string>, app = httpApp(t.pawl)) => {
+    const heard = new Heard(await app.request("/api/live", { headers: principal }));
     await heard.until("counts");
     return heard;
   };

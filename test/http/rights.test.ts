@@ -10,7 +10,7 @@ import { otherOperations } from "../../src/http/routes/other-operations.ts";
 import { routes } from "../../src/http/routes/routes.ts";
 
 type Role = "viewer" | "service" | "operator" | "admin" | "labeler";
-type Right = "look" | "send" | "operate" | "label" | "administer";
+type Right = "read" | "send" | "operate" | "label" | "administer";
 /** Whose the thing is that a request is about: for a labeler own work, somebody else's, or one of Pawl's own lifecycles. */
 type Whose = "own" | "other's" | "internal";
 
@@ -133,7 +133,7 @@ describe("who may what", () => {
   test("the guide names every role and every right", () => {
     expect([...documentedRights().keys()].sort()).toEqual([...roles].sort());
     expect(new Set([...documentedRights().values()].flat())).toEqual(
-      new Set(["look", "send", "operate", "label", "administer"]),
+      new Set(["read", "send", "operate", "label", "administer"]),
     );
   });
 

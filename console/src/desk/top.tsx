@@ -36,7 +36,7 @@ export function Top({ queue, children }: { readonly queue?: string; readonly chi
       >
         <Icon name={icons[theme.value]} />
       </button>
-      {may("look") && (
+      {may("read") && (
         <a class="button wide" href="./">
           Console
         </a>

@@ -44,7 +44,7 @@ export function DocsPage() {
             <p>
               <InlineText text={api.info.description} />
             </p>
-            <Visitor />
+            <SignedInAs />
           </div>
         )}
         {api !== undefined && found.size === 0 && <p class="quiet">No results. Try fewer words.</p>}
@@ -134,18 +134,18 @@ function Contents({ found, opened }: { readonly found: Map<string, Operation[]>;
 }
 
 /** Who would try something here. */
-function Visitor() {
+function SignedInAs() {
   if (session.value === undefined) return null;
   if (session.value === null) {
     return (
-      <p class="docs-visitor">
+      <p class="docs-principal">
         <a href="sign-in">Sign in</a> to try it here; programs send a token.
       </p>
     );
   }
   const { name, role, may } = session.value;
   return (
-    <p class="docs-visitor">
+    <p class="docs-principal">
       You are <b>{name}</b>, with the role {role}: {may.join(", ")}.
     </p>
   );

@@ -11,16 +11,16 @@ export interface ConsolePage {
 }
 
 const all: readonly ConsolePage[] = [
-  { path: "/", name: "Overview", icon: "overview", needs: "look" },
-  { path: "/instances", name: "Instances", icon: "instances", needs: "look" },
-  { path: "/dead", name: "Dead letters", icon: "dead", needs: "look" },
-  { path: "/people", name: "People", icon: "people", needs: "look" },
-  { path: "/crowds", name: "Crowds", icon: "crowds", needs: "look" },
-  { path: "/workers", name: "Workers", icon: "workers", needs: "look" },
-  { path: "/breakers", name: "Breakers", icon: "breakers", needs: "look" },
-  { path: "/outbox", name: "Outbox", icon: "outbox", needs: "look" },
-  { path: "/schedules", name: "Schedules", icon: "schedules", needs: "look" },
-  { path: "/operations", name: "Operations", icon: "operations", needs: "look" },
+  { path: "/", name: "Overview", icon: "overview", needs: "read" },
+  { path: "/instances", name: "Instances", icon: "instances", needs: "read" },
+  { path: "/dead", name: "Dead letters", icon: "dead", needs: "read" },
+  { path: "/people", name: "People", icon: "people", needs: "read" },
+  { path: "/crowds", name: "Crowds", icon: "crowds", needs: "read" },
+  { path: "/workers", name: "Workers", icon: "workers", needs: "read" },
+  { path: "/breakers", name: "Breakers", icon: "breakers", needs: "read" },
+  { path: "/outbox", name: "Outbox", icon: "outbox", needs: "read" },
+  { path: "/schedules", name: "Schedules", icon: "schedules", needs: "read" },
+  { path: "/operations", name: "Operations", icon: "operations", needs: "read" },
   { path: "/access", name: "Access", icon: "access", needs: "administer" },
 ];
 

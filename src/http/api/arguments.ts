@@ -8,7 +8,7 @@ import { namesIn, type Route, type Takes } from "./route.ts";
 type Values = ReadonlyMap<string, unknown>;
 
 export interface Sender {
-  readonly visitor: Principal;
+  readonly principal: Principal;
   /** A command on this machine, which may name any actor: it has no name of its own. */
   readonly isLocal: boolean;
 }
@@ -23,8 +23,8 @@ export async function readArguments(
   const inPath = new Map(namesIn(route.path).map((name) => [name, context.req.param(name) as unknown]));
   const given = new Map(route.method === "get" ? queryOf(context, takes) : await bodyOf(context));
   takeIdempotencyKey(context, route, given);
-  if ("actor" in takes && !sender.isLocal) given.set("actor", actorOf(sender.visitor, given.get("actor")));
-  if (route.right === "label") given.set("labeler", boundLabeler(sender.visitor, given.get("labeler")));
+  if ("actor" in takes && !sender.isLocal) given.set("actor", actorOf(sender.principal, given.get("actor")));
+  if (route.right === "label") given.set("labeler", boundLabeler(sender.principal, given.get("labeler")));
   for (const name of inPath.keys()) if (given.has(name)) throw invalid(`\`${name}\` is already in the path.`);
   const what = `${route.method.toUpperCase()} /api${route.path}`;
   const args = checkedArguments(what, takes, given);
@@ -70,14 +70,14 @@ function actorOf({ name, role }: Principal, given: unknown): unknown {
 }
 
 /** A labeler works under their own name. Others who may label must name the labeler. */
-function boundLabeler(visitor: Principal, given: unknown): unknown {
-  const self = labelerIn(visitor);
+function boundLabeler(principal: Principal, given: unknown): unknown {
+  const self = labelerIn(principal);
   if (self !== undefined && given !== undefined && given !== null && given !== self)
     throw new PawlError("not_allowed", `\`labeler\` must be ${self}: your token belongs to that labeler.`);
-  return self ?? given ?? visitor.labeler;
+  return self ?? given ?? principal.labeler;
 }
 
-/** The id of a visitor who may do nothing but label; undefined for all others. */
+/** The id of a principal who may do nothing but label; undefined for all others. */
 export function labelerIn({ name, role, labeler }: Principal): string | undefined {
   return role === "labeler" ? (labeler ?? name) : undefined;
 }

@@ -4,7 +4,7 @@ import { messageOf, PawlError } from "../../base/errors.ts";
 /** The longest request that is read. */
 export const maxRequestBytes = 1024 * 1024;
 
-/** Whether the body of a request is JSON. A form, which any page could send in a visitor's name, is not. */
+/** Whether the body of a request is JSON. A form, which any page could send in a principal's name, is not. */
 export function isJson(context: Context): boolean {
   const type = context.req.header("content-type") ?? "";
   return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type) && context.req.header("content-encoding") === undefined;

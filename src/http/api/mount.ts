@@ -50,15 +50,15 @@ function placeOf(path: string): string {
 }
 
 async function answer(pawl: Pawl, context: Context, route: Route, options: MountOptions): Promise<Response> {
-  const visitor = await admit(pawl, context, options);
+  const principal = await admit(pawl, context, options);
   const rights = rightsFor(route, (name) => context.req.param(name));
-  if (!rights.some((right) => may(visitor.role, right))) {
-    const message = `${route.name} needs the right to ${rights.join(" or ")}; ${visitor.name} has the role ${visitor.role}, which does not include it.`;
-    throw new PawlError("not_allowed", message, { role: visitor.role, needs: rights });
+  if (!rights.some((right) => may(principal.role, right))) {
+    const message = `${route.name} needs the right to ${rights.join(" or ")}; ${principal.name} has the role ${principal.role}, which does not include it.`;
+    throw new PawlError("not_allowed", message, { role: principal.role, needs: rights });
   }
-  if (route.waits === true) countAsStream(context, visitor, options);
-  const args = await readArguments(context, route, { visitor, isLocal: options.isLocal === true });
-  const labeler = labelerIn(visitor);
+  if (route.waits === true) countAsStream(context, principal, options);
+  const args = await readArguments(context, route, { principal, isLocal: options.isLocal === true });
+  const labeler = labelerIn(principal);
   const caller = { signal: signalOf(context, route, options), url: options.url, labeler };
   let answered: unknown;
   try {

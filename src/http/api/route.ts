@@ -1,4 +1,4 @@
-import type { Permission } from "../../access/roles.ts";
+import type { Right } from "../../access/roles.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import type { Schema, TypeOf } from "./schema.ts";
 
@@ -13,7 +13,7 @@ export interface Route<Name extends string = string, Answer = unknown> {
   /** Such as `/instances/{id}/events/{event}`, below `/api`. */
   readonly path: string;
   /** The right that is needed; of several, any. */
-  readonly right: Permission | readonly Permission[];
+  readonly right: Right | readonly Right[];
   readonly tag: Tag;
   readonly summary: string;
   readonly takes?: Takes;
@@ -101,11 +101,11 @@ export type Tag =
 interface Reserved {
   readonly name: string;
   readonly values: readonly string[];
-  readonly right: Permission;
+  readonly right: Right;
 }
 
 /** The rights of which one is needed for a request with these values in its path. */
-export function rightsFor({ right, reserved }: Route, inPath: (name: string) => unknown): readonly Permission[] {
+export function rightsFor({ right, reserved }: Route, inPath: (name: string) => unknown): readonly Right[] {
   const isReserved = reserved?.values.includes(String(inPath(reserved.name))) ?? false;
   return isReserved ? [reserved!.right] : [right].flat();
 }

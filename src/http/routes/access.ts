@@ -42,7 +42,7 @@ const session = named(
   }),
 );
 
-const visitor = {
+const principal = {
   name: about(text, "The person or program that uses it; the journal records this name as the actor."),
   role,
   labeler: about(text, "The labeler's id in the queues. Defaults to `name`."),
@@ -58,7 +58,7 @@ export const accessRoutes = [
   }),
   post("createToken", "/tokens", "administer", {
     summary: "Create a token. Its secret is returned only here.",
-    takes: { ...visitor, expiresIn: about(duration, "Lifetime. Defaults to no limit."), ...actor },
+    takes: { ...principal, expiresIn: about(duration, "Lifetime. Defaults to no limit."), ...actor },
     needs: ["name", "role"],
     answer: withMore(token, { secret: text }),
     call: ({ access }, token) => access.createToken(token),
@@ -82,14 +82,14 @@ export const accessRoutes = [
   }),
   post("signInCode", "/sign-in-codes", "administer", {
     summary: "Create a link that signs in once. It expires after 15 minutes.",
-    takes: visitor,
+    takes: principal,
     needs: ["name", "role"],
     answer: shape<SignInAnswer>({
       path: about(text, "Relative to the path at which Pawl is mounted."),
       url: about(orNull(text), "The URL of the console of this process, if known."),
     }),
-    call: async ({ access }, visitor, { url = null }) => ({
-      path: `/sign-in/${await access.createSignInCode(visitor)}`,
+    call: async ({ access }, principal, { url = null }) => ({
+      path: `/sign-in/${await access.createSignInCode(principal)}`,
       url,
     }),
   }),

@@ -25,12 +25,12 @@ export const deskRoutes = [
     answer: next,
     call: ({ people }, { queue, labeler }) => people.next(queue, labeler),
   }),
-  get("assignment", "/assignments/{id}", ["look", "label"], {
+  get("assignment", "/assignments/{id}", ["read", "label"], {
     summary: "Get an assignment. Labelers see only their own.",
     answer: assignment,
     call: ({ people }, { id }, { labeler }) => ownAssignment(people, id, labeler),
   }),
-  get("assignmentJournal", "/assignments/{id}/journal", ["look", "label"], {
+  get("assignmentJournal", "/assignments/{id}/journal", ["read", "label"], {
     summary: "List all moves of an assignment, in order. Labelers see only their own.",
     answer: listOf(workMove),
     call: async ({ people }, { id }, { labeler }) => {

@@ -40,12 +40,12 @@ const flip = named(
 const { get, post } = routesOf("Breakers");
 
 export const breakerRoutes = [
-  get("breakers", "/breakers", "look", {
+  get("breakers", "/breakers", "read", {
     summary: "List breakers with their states, shared by all processes.",
     answer: listOf(breaker),
     call: (pawl) => pawl.breakers.list(),
   }),
-  get("breakerFlips", "/breakers/{breaker}/flips", "look", {
+  get("breakerFlips", "/breakers/{breaker}/flips", "read", {
     summary: "List when and why a breaker opened and closed, newest first.",
     takes: { limit: whole },
     answer: listOf(flip),

@@ -42,14 +42,14 @@ export const received = shape<ReceivedAnswer>({
 const { get, post } = routesOf("Callbacks");
 
 export const callbackRoutes = [
-  get("callbacks", "/callbacks", "look", {
+  get("callbacks", "/callbacks", "read", {
     summary: "List callbacks, newest first, by page.",
     takes: { lifecycle: text, status: callbackStatus, late: flag, ...page },
     answer: listOf(callback),
     call: (pawl, { lifecycle, after: last, ...filter }) =>
       pawl.callbacks.list({ ...filter, lifecycle: lifecycleIfNamed(pawl, lifecycle), after: after(last) }),
   }),
-  get("callback", "/callbacks/{id}", "look", {
+  get("callback", "/callbacks/{id}", "read", {
     summary: "Get a callback.",
     answer: callback,
     call: async (pawl, { id }) =>

@@ -8,7 +8,7 @@ import { crowd, job, jobState, reconcileIssue, submission, submissionState } fro
 const { get, post } = routesOf("Crowds");
 
 export const crowdRoutes = [
-  get("crowds", "/crowds", "look", {
+  get("crowds", "/crowds", "read", {
     summary: "List crowds with their marketplaces and counts of jobs and submissions by state.",
     answer: listOf(crowd),
     call: ({ crowd }) => Promise.all(crowd.list().map(async (one) => ({ ...one, ...(await crowd.counts(one.name)) }))),
@@ -20,13 +20,13 @@ export const crowdRoutes = [
     answer: withMore(job, { created: flag }),
     call: (pawl, { crowd, ...question }) => pawl.crowd.ask(crowd, question),
   }),
-  get("crowdJobs", "/crowds/{crowd}/jobs", "look", {
+  get("crowdJobs", "/crowds/{crowd}/jobs", "read", {
     summary: "List the jobs of a crowd, newest first, by page.",
     takes: { state: listOf(jobState), ...page },
     answer: listOf(job),
     call: (pawl, { crowd, after: last, ...filter }) => pawl.crowd.jobs(crowd, { ...filter, after: after(last) }),
   }),
-  get("crowdJobByKey", "/crowds/{crowd}/keys/{key}", "look", {
+  get("crowdJobByKey", "/crowds/{crowd}/keys/{key}", "read", {
     summary: "Get a crowd job by its key.",
     answer: job,
     call: async (pawl, which) =>
@@ -37,13 +37,13 @@ export const crowdRoutes = [
         which,
       ),
   }),
-  get("crowdJob", "/crowd-jobs/{id}", "look", {
+  get("crowdJob", "/crowd-jobs/{id}", "read", {
     summary: "Get a crowd job.",
     answer: job,
     call: async ({ crowd }, { id }) =>
       (await crowd.job(id)) ?? unknown("instance_unknown", `Crowd job ${id} does not exist.`, { id }),
   }),
-  get("submissionsOfJob", "/crowd-jobs/{id}/submissions", "look", {
+  get("submissionsOfJob", "/crowd-jobs/{id}/submissions", "read", {
     summary: "List the submissions of a crowd job, newest first, by page.",
     takes: { state: listOf(submissionState), ...page },
     answer: listOf(submission),
@@ -68,7 +68,7 @@ export const crowdRoutes = [
     answer: job,
     call: ({ crowd }, { id, ...cause }) => crowd.discard(id, cause),
   }),
-  get("submissions", "/submissions", "look", {
+  get("submissions", "/submissions", "read", {
     summary: "List submissions of one crowd or of all, newest first, by page.",
     takes: { crowd: text, state: listOf(submissionState), ...page },
     answer: listOf(submission),
@@ -83,7 +83,7 @@ export const crowdRoutes = [
         .slice(0, filter.limit ?? 100);
     },
   }),
-  get("submission", "/submissions/{id}", "look", {
+  get("submission", "/submissions/{id}", "read", {
     summary: "Get a submission.",
     answer: submission,
     call: async ({ crowd }, { id }) =>
@@ -120,7 +120,7 @@ export const crowdRoutes = [
     answer: shape<BonusAnswer>({ id, created: flag }),
     call: ({ crowd }, { id, ...bonus }) => crowd.bonus(id, bonus),
   }),
-  get("marketplaceBalance", "/marketplaces/{marketplace}/balance", "look", {
+  get("marketplaceBalance", "/marketplaces/{marketplace}/balance", "read", {
     summary: "Get the balance of a marketplace.",
     answer: shape<BalanceAnswer>({
       marketplace: text,

@@ -113,7 +113,7 @@ const archive = shape<ArchiveAnswer>({
 const { get, post } = routesOf("Dead letters");
 
 export const deadRoutes = [
-  get("deadLetters", "/dead-letters", "look", {
+  get("deadLetters", "/dead-letters", "read", {
     summary: "List dead letters, newest first, by page. Defaults to open ones.",
     takes: {
       lifecycle: text,
@@ -125,7 +125,7 @@ export const deadRoutes = [
     call: (pawl, { lifecycle, after: last, ...filter }) =>
       pawl.deadLetters.list({ lifecycle: lifecycleIfNamed(pawl, lifecycle), ...filter, after: after(last) }),
   }),
-  get("deadLetter", "/dead-letters/{id}", "look", {
+  get("deadLetter", "/dead-letters/{id}", "read", {
     summary: "Get a dead letter.",
     answer: letter,
     call: async (pawl, { id }) =>
@@ -144,7 +144,7 @@ export const deadRoutes = [
     answer: letter,
     call: (pawl, { id, ...cause }) => pawl.deadLetters.discard(id, cause),
   }),
-  get("deadGroups", "/dead-groups", "look", {
+  get("deadGroups", "/dead-groups", "read", {
     summary: "Group open dead letters by cause, largest group first.",
     takes: { ...filter, limit: whole },
     answer: listOf(group),
@@ -154,7 +154,7 @@ export const deadRoutes = [
         limit === undefined ? {} : { limit },
       ),
   }),
-  post("previewDeadLetters", "/dead-letters/preview", "look", {
+  post("previewDeadLetters", "/dead-letters/preview", "read", {
     summary: "Preview a bulk operation. Nothing is changed.",
     takes: { decision: oneOf("requeue", "discard"), restart: flag, ...filter },
     needs: ["decision"],
@@ -181,7 +181,7 @@ export const deadRoutes = [
     answer: shape<ArchivedAnswer>({ letters: whole, files: whole }),
     call: (pawl, options) => pawl.deadLetters.archive(options),
   }),
-  get("archives", "/archives", "look", {
+  get("archives", "/archives", "read", {
     summary: "List the files of archived dead letters, newest first.",
     takes: { limit: whole },
     answer: listOf(archive),

@@ -65,7 +65,7 @@ export const instanceRoutes = [
     call: (pawl, { lifecycle, ...options }) =>
       (pawl as unknown as Untyped).start(lifecycleNamed(pawl, lifecycle), options),
   }),
-  get("find", "/lifecycles/{lifecycle}/instances", "look", {
+  get("find", "/lifecycles/{lifecycle}/instances", "read", {
     summary: "List the instances of a lifecycle, newest first, by page.",
     takes: { state: listOf(text), parent: id, failure: text, ...page },
     answer: listOf(instance),
@@ -79,39 +79,39 @@ export const instanceRoutes = [
       });
     },
   }),
-  ...ofInstance("get", "get", "", "look", {
+  ...ofInstance("get", "get", "", "read", {
     summary: "Get an instance.",
     answer: instance,
     call: (pawl, { lifecycle, ref }) => pawl.get(lifecycle, ref),
   }),
-  ...ofInstance("get", "journal", "/journal", "look", {
+  ...ofInstance("get", "journal", "/journal", "read", {
     summary: "List the moves of an instance, in order.",
     answer: journal,
     call: (pawl, { lifecycle, ref }) => pawl.journal(lifecycle, ref),
   }),
-  ...ofInstance("get", "history", "/history", "look", {
+  ...ofInstance("get", "history", "/history", "read", {
     summary: "List the moves and all attempts of an instance, in order of time.",
     answer: history,
     call: (pawl, { lifecycle, ref }) => pawl.history(lifecycle, ref),
   }),
-  ...ofInstance("get", "permitted", "/permitted", "look", {
+  ...ofInstance("get", "permitted", "/permitted", "read", {
     summary: "List the events of the current state: allowed, refused with reasons, or dependent on the payload.",
     takes: actor,
     answer: listOf(permitted),
     call: (pawl, { lifecycle, ref }, { actor }) => pawl.allowedEvents(lifecycle, ref, { actor }),
   }),
-  ...ofInstance("get", "children", "/children", "look", {
+  ...ofInstance("get", "children", "/children", "read", {
     summary: "Count the children of the current run by outcome, and list the first of them.",
     takes: { limit: whole },
     answer: children,
     call: (pawl, { lifecycle, ref }, { limit }) => pawl.children(lifecycle, ref, { limit }),
   }),
-  ...ofInstance("get", "explain", "/explain", "look", {
+  ...ofInstance("get", "explain", "/explain", "read", {
     summary: "Explain what an instance waits for, what happens next, and whether it is stuck.",
     answer: explanation,
     call: (pawl, { lifecycle, ref }) => pawl.explain(lifecycle, ref),
   }),
-  ...ofInstance("get", "wait", "/wait", "look", {
+  ...ofInstance("get", "wait", "/wait", "read", {
     summary: "Wait until the instance is in one of these states; without states, until it has ended.",
     takes: { until: listOf(text), timeout: duration },
     waits: true,
@@ -119,7 +119,7 @@ export const instanceRoutes = [
     call: (pawl, { lifecycle, ref }, { until, timeout }, { signal }) =>
       pawl.wait(lifecycle, ref, { until: statesOf(lifecycle, until), timeout, signal }),
   }),
-  ...ofInstance("get", "callbacksOfInstance", "/callbacks", "look", {
+  ...ofInstance("get", "callbacksOfInstance", "/callbacks", "read", {
     summary: "List the callbacks of an instance, newest first, by page.",
     takes: { status: callbackStatus, late: flag, ...page },
     answer: listOf(callback),

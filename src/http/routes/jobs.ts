@@ -37,19 +37,19 @@ const job = named(
 const { get, post } = routesOf("Jobs");
 
 export const jobRoutes = [
-  get("jobs", "/jobs", "look", {
+  get("jobs", "/jobs", "read", {
     summary: "List jobs, newest first, by page.",
     takes: { job: text, status: jobStatus, ...page },
     answer: listOf(job),
     call: (pawl, { job, after: last, ...filter }) =>
       pawl.jobs.list({ ...filter, job: job === undefined ? undefined : jobNamed(pawl, job), after: after(last) }),
   }),
-  get("job", "/jobs/{job}/{id}", "look", {
+  get("job", "/jobs/{job}/{id}", "read", {
     summary: "Get a job.",
     answer: job,
     call: (pawl, { job, id }) => pawl.jobs.get(jobNamed(pawl, job), { id }),
   }),
-  get("jobByKey", "/jobs/{job}/keys/{key}", "look", {
+  get("jobByKey", "/jobs/{job}/keys/{key}", "read", {
     summary: "Get a job by its key.",
     answer: job,
     call: (pawl, { job, key }) => pawl.jobs.get(jobNamed(pawl, job), key),

@@ -70,7 +70,7 @@ const worker = named(
 const { get, post } = routesOf("Workers");
 
 export const laneRoutes = [
-  get("lanes", "/lanes", "look", {
+  get("lanes", "/lanes", "read", {
     summary: "List lanes with their backlog, limits and pauses.",
     takes: { internal: about(flag, "Include empty lanes of Pawl's internal lifecycles.") },
     answer: listOf(lane),
@@ -90,7 +90,7 @@ export const laneRoutes = [
     call: (pawl, { lane: name, ...cause }) =>
       pawl.lanes.resume(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
   }),
-  get("workers", "/workers", "look", {
+  get("workers", "/workers", "read", {
     summary: "List the workers of all processes, as of their last heartbeat.",
     answer: listOf(worker),
     call: (pawl) => pawl.workers.list(),

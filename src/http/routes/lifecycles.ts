@@ -37,18 +37,18 @@ const lifecycle = named(
 const { get } = routesOf("Lifecycles");
 
 export const lifecycleRoutes = [
-  get("lifecycles", "/lifecycles", "look", {
+  get("lifecycles", "/lifecycles", "read", {
     summary: "List the lifecycles that this process registers, with instance counts by state.",
     takes: { internal: about(flag, "Include Pawl's internal lifecycles: samples, assignments, and crowd jobs.") },
     answer: listOf(lifecycle),
     call: (pawl, { internal }) => lifecyclesOf(pawl, internal === true),
   }),
-  get("counts", "/lifecycles/{lifecycle}/counts", "look", {
+  get("counts", "/lifecycles/{lifecycle}/counts", "read", {
     summary: "Get the instance counts by state.",
     answer: mapOf(whole),
     call: (pawl, { lifecycle }) => pawl.inspect.counts(lifecycleNamed(pawl, lifecycle)),
   }),
-  get("diagram", "/lifecycles/{lifecycle}/diagram", "look", {
+  get("diagram", "/lifecycles/{lifecycle}/diagram", "read", {
     summary: "Get the diagram of a lifecycle as SVG, Mermaid or DOT.",
     takes: { format: oneOf("svg", "mermaid", "dot"), builtIns: flag },
     answer: text,

@@ -64,13 +64,13 @@ const ticket = named(
 const { get, post } = routesOf("Operations");
 
 export const operationRoutes = [
-  get("operations", "/operations", "look", {
+  get("operations", "/operations", "read", {
     summary: "List bulk operations with their progress, newest first.",
     takes: { limit: whole },
     answer: listOf(operation),
     call: (pawl, options) => pawl.operations.list(options),
   }),
-  get("operation", "/operations/{id}", "look", {
+  get("operation", "/operations/{id}", "read", {
     summary: "Get a bulk operation.",
     answer: operation,
     call: (pawl, { id }) => pawl.operations.get(id),
@@ -86,7 +86,7 @@ export const operationRoutes = [
     answer: operation,
     call: (pawl, { id }) => pawl.operations.runBatch(id),
   }),
-  get("tickets", "/tickets", "look", {
+  get("tickets", "/tickets", "read", {
     summary: "List tickets of dead letters that need a person, oldest first.",
     takes: { status: oneOf("open", "taken", "resolved"), takenBy: text, ...page },
     answer: listOf(ticket),

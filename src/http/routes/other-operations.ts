@@ -24,7 +24,7 @@ export interface OtherOperation {
   readonly tag: string;
   readonly summary: string;
   /** The required right; null if none. */
-  readonly may: "look" | null;
+  readonly may: "read" | null;
   readonly inPath?: Readonly<Record<string, string>>;
   readonly inQuery?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
@@ -43,7 +43,7 @@ const session = named(
     name: text,
     role: oneOf("viewer", "operator", "admin", "labeler", "service"),
     labeler: orNull(text),
-    may: listOf(oneOf("look", "send", "operate", "label", "administer")),
+    may: listOf(oneOf("read", "send", "operate", "label", "administer")),
   }),
 );
 
@@ -85,7 +85,7 @@ export const otherOperations: readonly OtherOperation[] = [
     operation: "live",
     tag: "Lifecycles",
     summary: "Stream live updates as server-sent events: counts, rates, alerts, and the moves of one instance.",
-    may: "look",
+    may: "read",
     inQuery: { instance: about(id, "The instance whose moves are streamed.") },
     type: "text/event-stream",
     answers: text,

@@ -63,12 +63,12 @@ type DeadMessages = Parameters<Pawl["outbox"]["requeue"]>[0];
 const { get, post } = routesOf("Outbox");
 
 export const outboxRoutes = [
-  get("outbox", "/outbox", "look", {
+  get("outbox", "/outbox", "read", {
     summary: "Get the lag of the outbox, in total and by type of message.",
     answer: outbox,
     call: async ({ outbox: all }) => ({ lag: await all.lag(), types: await all.status() }),
   }),
-  get("messages", "/messages", "look", {
+  get("messages", "/messages", "read", {
     summary: "List messages, oldest first. Defaults to pending and dead ones.",
     takes: { status: listOf(status), type: text, limit: whole },
     answer: listOf(message),

@@ -64,24 +64,24 @@ const stuck = named(
 const { get } = routesOf("Instances");
 
 export const overviewRoutes = [
-  routesOf("Lifecycles").get("overview", "/overview", "look", {
+  routesOf("Lifecycles").get("overview", "/overview", "read", {
     summary: "Get the key figures and what needs attention.",
     answer: overview,
     call: (pawl) => pawl.inspect.overview(),
   }),
-  get("stuck", "/stuck", "look", {
+  get("stuck", "/stuck", "read", {
     summary: "List stuck instances by reason and place, with remedies.",
     takes: { limit: about(whole, "The number of instances listed per group. Defaults to 10.") },
     answer: listOf(stuck),
     call: (pawl, { limit }) => pawl.inspect.stuck({ limit }),
   }),
-  get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "look", {
+  get("oldest", "/lifecycles/{lifecycle}/states/{state}/oldest", "read", {
     summary: "List the oldest instances of a state.",
     takes: { limit: whole },
     answer: listOf(instance),
     call: (pawl, { lifecycle, state, limit }) => pawl.inspect.oldest(lifecycleNamed(pawl, lifecycle), state, { limit }),
   }),
-  get("search", "/search", "look", {
+  get("search", "/search", "read", {
     summary: "Find the instance with this id, or instances of all lifecycles whose key starts with it.",
     takes: { text, limit: whole },
     needs: ["text"],

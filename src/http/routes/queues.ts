@@ -10,12 +10,12 @@ type NewQueue = Parameters<Pawl["people"]["createQueue"]>[1];
 const { get, post, put } = routesOf("People");
 
 export const queueRoutes = [
-  get("queues", "/queues", "look", {
+  get("queues", "/queues", "read", {
     summary: "List queues with their settings, by name.",
     answer: listOf(queue),
     call: ({ people }) => people.queues(),
   }),
-  get("queueLoads", "/queue-loads", "look", {
+  get("queueLoads", "/queue-loads", "read", {
     summary: "List the backlog and the metrics of each queue.",
     answer: listOf(queueLoad),
     call: ({ people }) => people.queueStats(),
@@ -27,7 +27,7 @@ export const queueRoutes = [
     answer: queue,
     call: ({ people }, { queue, definition }) => people.createQueue(queue, definition as unknown as NewQueue),
   }),
-  get("queue", "/queues/{queue}", "look", {
+  get("queue", "/queues/{queue}", "read", {
     summary: "Get a queue with its settings.",
     answer: queue,
     call: ({ people }, { queue }) => people.queue(queue),
@@ -47,12 +47,12 @@ export const queueRoutes = [
     answer: listOf(assignment),
     call: ({ people }, { queue }) => people.checkExpired(queue),
   }),
-  get("quality", "/queues/{queue}/quality", "look", {
+  get("quality", "/queues/{queue}/quality", "read", {
     summary: "Get the agreement of a queue's labels, by field and labeler, and the accuracy on gold samples.",
     answer: quality,
     call: ({ people }, { queue }) => people.quality(queue),
   }),
-  get("queueMetrics", "/queues/{queue}/metrics", "look", {
+  get("queueMetrics", "/queues/{queue}/metrics", "read", {
     summary: "Get the metrics of a queue: in total, by labeler, or by hour.",
     takes: { labeler: text, from: moment, to: moment, by: oneOf("labeler", "hour") },
     answer: anyOf(metrics, listOf(withMore(metrics, { labeler: text })), listOf(withMore(metrics, { hour: moment }))),
@@ -61,7 +61,7 @@ export const queueRoutes = [
       return by === "hour" ? people.metricsByHour(queue, span) : people.metrics(queue, span);
     },
   }),
-  get("exportLabels", "/queues/{queue}/export", "look", {
+  get("exportLabels", "/queues/{queue}/export", "read", {
     summary: "List the accepted labels of a queue with their samples, oldest sample first, by page.",
     takes: {
       late: about(flag, "Include late labels."),
@@ -78,7 +78,7 @@ export const queueRoutes = [
       return rows;
     },
   }),
-  get("labelers", "/labelers", "look", {
+  get("labelers", "/labelers", "read", {
     summary: "List labelers.",
     answer: listOf(labeler),
     call: ({ people }) => people.labelers(),

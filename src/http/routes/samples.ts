@@ -44,23 +44,23 @@ export const sampleRoutes = [
     answer: listOf(added),
     call: ({ people }, { queue, samples, ...cause }) => people.addMany(queue, samples, cause),
   }),
-  get("samples", "/queues/{queue}/samples", "look", {
+  get("samples", "/queues/{queue}/samples", "read", {
     summary: "List the samples of a queue, newest first, by page.",
     takes: { state: sampleState, ...page },
     answer: listOf(sample),
     call: ({ people }, { queue, after: last, ...filter }) => people.samples(queue, { ...filter, after: after(last) }),
   }),
-  get("sampleByKey", "/queues/{queue}/keys/{key}", "look", {
+  get("sampleByKey", "/queues/{queue}/keys/{key}", "read", {
     summary: "Get a sample by its key, with all assignments and labels.",
     answer: sampleHistory,
     call: ({ people }, which) => people.sample(which),
   }),
-  get("sample", "/samples/{id}", "look", {
+  get("sample", "/samples/{id}", "read", {
     summary: "Get a sample with all assignments and labels.",
     answer: sampleHistory,
     call: ({ people }, { id }) => people.sample(id),
   }),
-  get("sampleJournal", "/samples/{id}/journal", "look", {
+  get("sampleJournal", "/samples/{id}/journal", "read", {
     summary: "List all moves of a sample, in order.",
     answer: listOf(workMove),
     call: ({ people }, { id }) => people.sampleJournal(id),
@@ -86,7 +86,7 @@ export const sampleRoutes = [
     answer: sampleHistory,
     call: ({ people }, { id, ...options }) => people.close(id, options),
   }),
-  get("assignments", "/assignments", "look", {
+  get("assignments", "/assignments", "read", {
     summary: "List the assignments of a queue, newest first, by page.",
     takes: { queue: text, labeler: text, status: assignmentStatus, ...page },
     needs: ["queue"],
@@ -101,7 +101,7 @@ export const sampleRoutes = [
     answer: assignment,
     call: ({ people }, { id, ...options }) => people.release(id, options),
   }),
-  get("labels", "/labels", "look", {
+  get("labels", "/labels", "read", {
     summary: "List the labels of a queue, newest first, by page; with `late`, those that await a decision.",
     takes: { queue: text, late: flag, ...page },
     needs: ["queue"],

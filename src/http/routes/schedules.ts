@@ -30,7 +30,7 @@ const schedule = named(
 const { get, post } = routesOf("Schedules");
 
 export const scheduleRoutes = [
-  get("schedules", "/schedules", "look", {
+  get("schedules", "/schedules", "read", {
     summary: "List schedules.",
     answer: listOf(schedule),
     call: (pawl) => pawl.schedules.list(),

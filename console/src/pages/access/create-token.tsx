@@ -32,7 +32,7 @@ export function CreateToken(props: {
   };
   return (
     <Dialog title="New token" action="Create" onDo={make} onClose={onClose}>
-      <Visitor />
+      <PrincipalFields />
       <label>
         Expires after
         <select name="expiresIn">
@@ -57,7 +57,7 @@ export function NewLink({ show, onClose }: { readonly show: Show; readonly onClo
   };
   return (
     <Dialog title="Sign-in link" action="Create" onDo={make} onClose={onClose}>
-      <Visitor />
+      <PrincipalFields />
     </Dialog>
   );
 }
@@ -71,7 +71,7 @@ function principalIn(form: FormData): { name: string | undefined; role: string; 
   };
 }
 
-function Visitor() {
+function PrincipalFields() {
   const [role, setRole] = useState("viewer");
   return (
     <>
