@@ -50,11 +50,13 @@ export function forgottenJoins(ids: Slice): Statement {
       select
         exists (
           select from pawl.instances as child
-          where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome is null
+          where child.parent_id = instance.id and child.parent_run = instance.run
+            and child.child_outcome is null and child.child_name not like '?%'
         ) as open,
         exists (
           select from pawl.instances as child
-          where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome = 'failure'
+          where child.parent_id = instance.id and child.parent_run = instance.run
+            and child.child_outcome = 'failure' and child.child_name not like '?%'
         ) as failed
     ) as children
     where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid and instance.outcome is null

@@ -42,12 +42,14 @@ export const isResting = part`
     )
     when 'join' then not exists (
       select from pawl.instances as child
-      where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome is null
+      where child.parent_id = instance.id and child.parent_run = instance.run
+        and child.child_outcome is null and child.child_name not like '?%'
       offset 0
     ) and (
       exists (
         select from pawl.instances as child
-        where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome = 'failure'
+        where child.parent_id = instance.id and child.parent_run = instance.run
+          and child.child_outcome = 'failure' and child.child_name not like '?%'
         offset 0
       )
       or exists (

@@ -232,14 +232,16 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     cross join lateral (
       select count(*)::int as children_open from (
         select from pawl.instances as child
-        where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome is null
+        where child.parent_id = instance.id and child.parent_run = instance.run
+          and child.child_outcome is null and child.child_name not like '?%'
         limit ${mostChildren}::int
       ) as few
     ) as open
     cross join lateral (
       select count(*)::int as children_failed from (
         select from pawl.instances as child
-        where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome = 'failure'
+        where child.parent_id = instance.id and child.parent_run = instance.run
+          and child.child_outcome = 'failure' and child.child_name not like '?%'
         limit ${mostChildren}::int
       ) as few
     ) as failed
@@ -250,11 +252,13 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
       from (
         select * from (
           (select * from pawl.instances as child
-           where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome is null
+           where child.parent_id = instance.id and child.parent_run = instance.run
+             and child.child_outcome is null and child.child_name not like '?%'
            limit 10)
           union all
           (select * from pawl.instances as child
-           where child.parent_id = instance.id and child.parent_run = instance.run and child.child_outcome = 'failure'
+           where child.parent_id = instance.id and child.parent_run = instance.run
+             and child.child_outcome = 'failure' and child.child_name not like '?%'
            limit 10)
         ) as both_kinds limit 10
       ) as few
