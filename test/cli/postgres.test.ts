@@ -14,7 +14,7 @@ onPostgres("with a database server", () => {
     const before = await pawl("migrate", "--status");
     expect(before).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^version\tname\tstatus\n1\tground\tpending\n/),
+      stdout: expect.stringMatching(/^version\tname\tstatus\tkind\n1\tground\tpending\tbreaking\n/),
     });
     expect(await pawl("migrate")).toMatchObject({
       code: 0,

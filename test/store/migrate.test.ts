@@ -1,5 +1,5 @@
 import { createPawl, lifecycle, type Pawl } from "pawl";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openOn } from "../../src/api/open/create.ts";
 import { openPglite } from "../../src/store/pglite/open.ts";
 import { type Db, sql } from "../../src/store/port/db.ts";
@@ -18,7 +18,12 @@ const names = known.map((one) => one.name);
 const newest = known.at(-1)!.version;
 
 function next(name: string, text: string, version = newest + 1): Migration {
-  return { version, name, text, checksum: `sum of ${text.length}` };
+  return { version, name, text, checksum: `sum of ${text.length}`, breaking: true };
+}
+
+/** One that lets processes of the version before go on. */
+function additive(name: string, text: string): Migration {
+  return { ...next(name, text), breaking: false };
 }
 
 async function applied(db: Db): Promise<string[]> {
@@ -90,17 +95,58 @@ function suite(open: () => Promise<{ db: Db; [Symbol.asyncDispose](): Promise<vo
     expect(await applied(store.db)).toEqual(names);
   });
 
-  test("a database that a newer Pawl has migrated is left alone", async () => {
+  test("a breaking migration of a newer Pawl keeps an older one from starting, which then changes nothing", async () => {
     await using store = await open();
     const { db } = store;
     await migrate(db, [...known, next("from_the_future", "create table pawl.future (a int);")]);
     const refusal = {
       code: "migration_newer",
-      message: expect.stringMatching(/newer Pawl \(to \d+, from_the_future\).* Upgrade this process/),
+      message: expect.stringMatching(
+        /newer Pawl, and its migration \d+ \(from_the_future\) is breaking.* Upgrade this process/,
+      ),
+      details: { database: newest + 1, known: newest },
     };
     await expect(migrate(db)).rejects.toMatchObject(refusal);
     await expect(pendingMigrations(db)).rejects.toMatchObject(refusal);
     await expect(openOn(db, { lifecycles: [door] })).rejects.toMatchObject(refusal);
+  });
+
+  test("K13 after additive migrations of a newer Pawl an older one starts, works and applies none of its own", async () => {
+    await using store = await open();
+    const { db } = store;
+    const newer = [
+      ...known,
+      additive("more_room", "alter table pawl.instances add column room int; create table pawl.rooms (a int);"),
+    ];
+    expect(await migrate(db, newer)).toEqual([...names, "more_room"]);
+    expect(await migrate(db)).toEqual([]);
+    expect(await pendingMigrations(db)).toEqual([]);
+    const { pawl } = await openOn(db, { lifecycles: [door] });
+    await pawl.start(door, { key: "d" });
+    expect(await pawl.send(door, "d", "shut")).toMatchObject({ state: "shut" });
+    expect(await applied(db)).toEqual([...names, "more_room"]);
+  });
+
+  test("K13 a breaking migration counts also when an additive one came after it", async () => {
+    await using store = await open();
+    const broken = next("gone", "create table pawl.gone (a int);");
+    const after = { ...additive("room", "create table pawl.room (a int);"), version: newest + 2 };
+    await migrate(store.db, [...known, broken, after]);
+    await expect(migrate(store.db)).rejects.toMatchObject({
+      code: "migration_newer",
+      details: { database: newest + 1 },
+    });
+  });
+
+  test("a database of a Pawl from before migrations were marked is migrated, and what it has counts as breaking", async () => {
+    await using store = await open();
+    const { db } = store;
+    await migrate(db);
+    await db.script("alter table pawl.migrations drop column breaking");
+    expect(await pendingMigrations(db)).toEqual([]);
+    expect(await migrate(db, [...known, additive("room", "create table pawl.room (a int);")])).toEqual(["room"]);
+    expect(await migrate(db)).toEqual([]);
+    await expect(migrate(db, known.slice(0, -1))).rejects.toMatchObject({ code: "migration_newer" });
   });
 
   test("a migration that was applied with another text is told, and nothing is done about it", async () => {
@@ -124,6 +170,19 @@ test("migrations are numbered from 1 without a gap, and tell what they are", () 
   for (const { text } of known) expect(text).toMatch(/^-- \S/);
 });
 
+test("migrations from 38 on say whether older processes can go on, and none that takes something away calls itself additive", () => {
+  for (const { version, name, text, breaking } of known.filter((one) => one.version > 37)) {
+    expect(text, `${name} has a line that begins with "-- Additive: " or "-- Breaking: "`).toMatch(
+      /^-- (Additive|Breaking): \S/m,
+    );
+    const takesAway =
+      /\b(drop\s+(table|column)|rename\s+(to|column)|set\s+not\s+null|alter\s+column\s+\w+\s+type)\b/i.test(
+        text.replace(/--.*$/gm, ""),
+      );
+    if (takesAway) expect(breaking, `migration ${version} (${name}) takes something away`).toBe(true);
+  }
+});
+
 describe("embedded", () => {
   suite(async () => {
     const db = await openPglite({ folder: "memory" });
@@ -142,6 +201,46 @@ onPostgres("PostgreSQL", () => {
         await empty[Symbol.asyncDispose]();
       },
     };
+  });
+
+  test("a migration may take longer than any other statement", async () => {
+    await using empty = await emptyDatabase();
+    const db = await openPostgres({ url: empty.url, answerWithinMs: 500 });
+    try {
+      await migrate(db);
+      const slow = next(
+        "slow",
+        "select pg_sleep(1); create table pawl.timeouts as select current_setting('statement_timeout') as statement;",
+      );
+      expect(await migrate(db, [...known, slow])).toEqual(["slow"]);
+      expect(await db.rows(sql`select statement from pawl.timeouts`)).toEqual([{ statement: "0" }]);
+    } finally {
+      await db.close();
+    }
+  });
+
+  test("a migration waits only shortly for a table that is in use, so that others can use it, and is tried again", async () => {
+    await using empty = await emptyDatabase();
+    const db = await openPostgres({ url: empty.url });
+    try {
+      await migrate(db);
+      const waiting = async () => {
+        const [row] = await db.rows<{ waits: boolean }>(
+          sql`select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()) as waits`,
+        );
+        return row!.waits;
+      };
+      let migrated: Promise<string[]> | undefined;
+      await db.transaction(async (tx) => {
+        await tx.query("lock table pawl.instances in access share mode");
+        migrated = migrate(db, [...known, additive("room", "alter table pawl.instances add column room int;")]);
+        await vi.waitUntil(waiting, { timeout: 30_000 });
+        await vi.waitUntil(async () => !(await waiting()), { timeout: 30_000 }); // It has given up for now.
+      });
+      expect(await migrated).toEqual(["room"]);
+    } finally {
+      await db.close();
+    }
   });
 
   test("ten Pawls opened at once on an empty database all work", async () => {

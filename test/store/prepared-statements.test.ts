@@ -1,6 +1,8 @@
 import { createPawl, job, lifecycle, type Pawl, queue } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { sql } from "../../src/store/port/db.ts";
+import { openPostgres } from "../../src/store/postgres/open.ts";
 import { newPostgresStore } from "../../src/testing/stores.ts";
 import { onPostgres } from "../setup/suites.ts";
 
@@ -122,6 +124,26 @@ onPostgres("prepared statements", () => {
       await worker.stop();
     } finally {
       await pawl.close();
+      await store.dispose();
+    }
+  });
+
+  test("a statement whose columns a migration changed is prepared anew, and all others stay prepared", async () => {
+    const store = await newPostgresStore(process.env.PAWL_TEST_POSTGRES_URL!);
+    const db = await openPostgres({ url: store.url!, connections: 1 });
+    try {
+      await db.script("create table pawl.room (a int)");
+      const read = sql`select * from pawl.room`;
+      const prepared = () =>
+        db.rows<{ name: string }>(sql`select name from pg_prepared_statements where statement = ${read.text}`);
+      expect(await db.rows(read)).toEqual([]);
+      expect(await prepared()).toHaveLength(1);
+      await db.script("alter table pawl.room add column b int; insert into pawl.room values (1, 2)");
+      expect(await db.rows(read)).toEqual([{ a: 1, b: 2 }]);
+      expect(await db.rows(read)).toEqual([{ a: 1, b: 2 }]);
+      expect(await prepared()).toHaveLength(1);
+    } finally {
+      await db.close();
       await store.dispose();
     }
   });

@@ -1,5 +1,5 @@
 import type { Db } from "../../store/port/db.ts";
-import { knownMigrations, migrate, pendingMigrations } from "../../store/port/migrate.ts";
+import { knownMigrations, migrate, newerMigrations, pendingMigrations } from "../../store/port/migrate.ts";
 import { readNow } from "../../views/now.ts";
 import { type OpenSchema, readOpenSchemas } from "../../views/open-schemas.ts";
 import { type Replication, readReplication } from "../../views/replication.ts";
@@ -7,10 +7,28 @@ import { type Replication, readReplication } from "../../views/replication.ts";
 /** A database, for commands that maintain it without running a Pawl. */
 export type Database = Db;
 
+interface MigrationStatus {
+  readonly version: number;
+  readonly name: string;
+  readonly applied: boolean;
+  /** Whether processes of the version before must be stopped first. */
+  readonly breaking: boolean;
+}
+
 /** Lists all migrations, in order, and whether the database has them. */
-export async function migrationStatus(db: Database): Promise<{ version: number; name: string; applied: boolean }[]> {
+export async function migrationStatus(db: Database): Promise<MigrationStatus[]> {
   const pending = new Set((await pendingMigrations(db)).map((one) => one.version));
-  return knownMigrations().map(({ version, name }) => ({ version, name, applied: !pending.has(version) }));
+  return knownMigrations().map(({ version, name, breaking }) => ({
+    version,
+    name,
+    applied: !pending.has(version),
+    breaking,
+  }));
+}
+
+/** Names the migrations of a newer Pawl, all of which are additive: this Pawl runs on them. */
+export function newerSchema(db: Database): Promise<string[]> {
+  return newerMigrations(db);
 }
 
 /** Applies pending migrations; returns their names. */

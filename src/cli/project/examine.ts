@@ -5,6 +5,7 @@ import {
   databaseTime,
   databaseVersions,
   migrationStatus,
+  newerSchema,
   openSchemas,
   replication,
 } from "../../api/open/database.ts";
@@ -118,6 +119,11 @@ async function examineSchema(db: Database): Promise<Finding> {
   const migrations = await migrationStatus(db);
   const missing = migrations.filter((one) => !one.applied);
   const last = migrations.at(-1)!;
+  const newer = await newerSchema(db);
+  if (newer.length > 0) {
+    const found = `newer than this Pawl by ${newer.join(", ")}; all of it is additive, so this Pawl runs on it`;
+    return { what: "Schema", ok: true, found };
+  }
   if (missing.length === 0) return { what: "Schema", ok: true, found: `up to date, at ${last.version} (${last.name})` };
   const found = `lacks ${missing.map((one) => one.name).join(", ")}`;
   return { what: "Schema", ok: false, found, remedy: "Run `pawl migrate`." };

@@ -91,11 +91,12 @@ async function connect(
     ...(direct ? { ...serverTimeouts, options: `${startup} ${startupSettings}`.trim() } : {}),
     ...(!direct && startup !== "" ? { options: startup } : {}),
   } as pg.PoolConfig;
+  const { query_timeout: _, ...untimed } = config;
   const poolOf = (connections: number | undefined, option: string) =>
     new LendingPool(hosts, connections === undefined ? config : { ...config, max: connections }, option, warn);
   const pool = poolOf(undefined, "connections");
   const limited = new LimitedReads((connections) => poolOf(connections, "http.limits.connections"));
-  const db = new PostgresDb(target, hosts, pool, limited, direct, users);
+  const db = new PostgresDb(target, hosts, pool, limited, untimed, direct, users);
   try {
     const [server] = await db.rows<{ version: number; read_only: boolean }>({
       text: "select current_setting('server_version_num')::int as version, current_setting('transaction_read_only')::bool as read_only",
@@ -139,6 +140,7 @@ class PostgresDb implements Db {
   readonly #hosts: Hosts;
   readonly #pool: LendingPool;
   readonly #limited: LimitedReads;
+  readonly #scriptConfig: pg.ClientConfig;
   /** Not through a pooler, as far as it shows. */
   readonly #direct: boolean;
   /** Off behind a pooler that does not know about prepared statements. */
@@ -155,9 +157,11 @@ class PostgresDb implements Db {
     hosts: Hosts,
     pool: LendingPool,
     limited: LimitedReads,
+    scriptConfig: pg.ClientConfig,
     direct: boolean,
     usersPath: string,
   ) {
+    this.#scriptConfig = scriptConfig;
     this.#hosts = hosts;
     if (fitsThread(target.settings)) this.keepLeases = (options) => keepLeasesInThread(target, options);
     this.#usersPath = usersPath;
@@ -167,14 +171,22 @@ class PostgresDb implements Db {
     this.#prepares = direct;
   }
 
-  async rows<Row>(statement: Statement): Promise<Row[]> {
-    const prepared = this.#prepares;
+  rows<Row>(statement: Statement): Promise<Row[]> {
+    return this.#rows(statement, this.#prepares);
+  }
+
+  async #rows<Row>(statement: Statement, prepared: boolean): Promise<Row[]> {
     try {
       return await this.#using(async (client) => {
         const read = () => run<Row>(client, statement, prepared);
-        return this.#limited.pool === undefined ? read() : this.#limited.read(client, read);
+        try {
+          return await (this.#limited.pool === undefined ? read() : this.#limited.read(client, read));
+        } catch (error) {
+          throw prepared && isOutdatedPlan(error) ? new BrokenConnection(error, error as Error) : error;
+        }
       });
     } catch (error) {
+      if (prepared && isOutdatedPlan(error)) return this.#rows(statement, false);
       if (!prepared || !isLostStatement(error)) throw error;
       // A pooler switched to a backend without the prepared statement. It was not executed, so it is sent again without
       // a name.
@@ -205,8 +217,17 @@ class PostgresDb implements Db {
     });
   }
 
-  script(text: string): Promise<void> {
-    return this.#using((client) => execute(client, text));
+  /** On a connection of its own, whose answer may take as long as the server allows. */
+  async script(text: string): Promise<void> {
+    this.#refuseClosed();
+    const client = await this.#hosts.connect(this.#scriptConfig).catch((error: unknown) => {
+      throw translate(error, "connecting");
+    });
+    try {
+      await execute(client, text);
+    } finally {
+      await client.end().catch(() => {});
+    }
   }
 
   /** The version of the server, without what its distributor adds to it. */
@@ -238,8 +259,12 @@ class PostgresDb implements Db {
     return this.#closed;
   }
 
-  async #using<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  #refuseClosed(): void {
     if (this.#closed !== undefined) throw new PawlError("closed", "This Pawl is closed. Create a new one.");
+  }
+
+  async #using<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    this.#refuseClosed();
     return (this.#limited.pool ?? this.#pool).lend(work);
   }
 }
@@ -308,7 +333,7 @@ async function run<Row>(client: pg.PoolClient, statement: Statement, prepared: b
   }
 }
 
-async function execute(client: pg.PoolClient, text: string): Promise<void> {
+async function execute(client: pg.ClientBase, text: string): Promise<void> {
   try {
     await client.query(text);
   } catch (error) {
@@ -345,8 +370,13 @@ async function commit(client: pg.PoolClient): Promise<void> {
   throw Object.assign(new Error(message), { code: "25P02" });
 }
 
-/** The name is unknown to this backend, taken by another client, or its plan is out of date. */
+/** The name is unknown to this backend, or taken by another client. */
 function isLostStatement(error: unknown): boolean {
   const state = sqlState((error as { cause?: unknown }).cause);
-  return state === "26000" || state === "42P05" || state === "0A000";
+  return state === "26000" || state === "42P05";
+}
+
+/** A migration changed the columns that a prepared statement returns; it was not executed. */
+function isOutdatedPlan(error: unknown): boolean {
+  return sqlState((error as { cause?: unknown }).cause) === "0A000";
 }

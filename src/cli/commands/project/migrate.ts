@@ -7,6 +7,7 @@ interface Migration {
   readonly version: number;
   readonly name: string;
   readonly applied: boolean;
+  readonly breaking: boolean;
 }
 
 export function addMigrate(program: Command, act: Act): void {
@@ -49,4 +50,5 @@ const columns: readonly Column<Migration>[] = [
     text: (one) => (one.applied ? "applied" : "pending"),
     shown: (one, paint) => (one.applied ? paint.green("applied") : paint.yellow("pending")),
   },
+  { title: "kind", text: (one) => (one.breaking ? "breaking" : "additive") },
 ];
