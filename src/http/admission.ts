@@ -2,8 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Context, Hono } from "hono";
 import type { Principal } from "../access/access.ts";
 import type { Pawl } from "../api/pawl.ts";
-import { isPawlError } from "../base/errors.ts";
-import { bearerOf, type LocalDoor, type Visit, visitOf } from "./principals.ts";
+import { type LocalDoor, type Visit, visitOf } from "./principals.ts";
 import type { RequestLimits } from "./request-limits.ts";
 
 export interface AdmissionOptions extends LocalDoor {
@@ -33,7 +32,9 @@ export async function admit(pawl: Pawl, context: Context, options: AdmissionOpti
 /** The same, with the principal's credential. */
 export async function admitVisit(pawl: Pawl, context: Context, options: AdmissionOptions): Promise<Visit> {
   const { limits } = options;
-  const visit = await limitGuesses(limits, context, () => visitOf(pawl, context, options));
+  const visit = await visitOf(pawl, context, options, (secret, lookUp) =>
+    limitGuesses(limits, context, secret, lookUp),
+  );
   if (limits !== undefined) turns.set(context.req.raw, await limits.enter(callerOf(visit.principal)));
   return visit;
 }
@@ -55,24 +56,12 @@ export function callerOf({ role, name }: Principal): string {
 export async function limitGuesses<T>(
   limits: RequestLimits | undefined,
   context: Context,
-  lookUp: () => Promise<T>,
-): Promise<T> {
-  const address = addressOf(context);
-  limits?.checkAddress(address);
-  try {
-    const found = await lookUp();
-    if (found === undefined) limits?.noteFailedSignIn(address);
-    return found;
-  } catch (error) {
-    if (isPawlError(error, "token_invalid") && hasSecret(context)) limits?.noteFailedSignIn(address);
-    throw error;
-  }
-}
-
-/** A request without any secret is no guess: the answer asks to sign in. */
-function hasSecret(context: Context): boolean {
-  const isCallback = context.req.path.includes("/callbacks");
-  return isCallback || bearerOf(context) !== undefined || context.req.header("cookie") !== undefined;
+  secret: string | undefined,
+  lookUp: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  // A request without any secret is no guess: the answer asks to sign in.
+  if (limits === undefined || secret === undefined) return lookUp();
+  return limits.lookUp(addressOf(context), secret, lookUp);
 }
 
 /** The other end of the connection, where it is known; an application's own server may hide it. */

@@ -91,8 +91,17 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
       const { role, name } = await admit(pawl, context, admission);
       if (!may(role, "read"))
         throw new PawlError("not_allowed", `${name} has the role ${role}, which cannot read metrics.`);
-    } else if (options.token !== undefined && !isSame(bearerOf(context), options.token))
-      return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
+    } else if (options.token !== undefined) {
+      const secret = bearerOf(context);
+      const isKnown = await limitGuesses(
+        limits,
+        context,
+        secret,
+        async () => isSame(secret, options.token) || undefined,
+      );
+      if (isKnown === undefined)
+        return answerProblem(context, problem(401, "token_invalid", "Send `Authorization: Bearer <token>`."));
+    }
     const metrics = await withReadLimits(pawl, limits?.reads, () => pawl.inspect.metrics());
     return context.body(metrics, 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
@@ -106,8 +115,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   mountLive(app, pawl, admission);
   mountRoutes(app, pawl, admission);
   mountPages(app, { base, folder: options.pages, mediaSources: options.mediaSources });
-  const receive = (context: Context, token: string | undefined) =>
-    limitGuesses(limits, context, () => receiveCallback(pawl, context, token));
+  const receive = (context: Context, token: string | undefined) => receiveCallback(pawl, context, token, limits);
   app.post("/callbacks", limit, (context) => receive(context, bearerOf(context)));
   app.post("/callbacks/:token", limit, (context) => receive(context, context.req.param("token")));
   return app;
@@ -131,7 +139,12 @@ const callbackArguments = { payload: anything, error: record, dedupeKey: text };
 /**
  * `{ "payload": … }` or `{ "error": { "message": … } }`, with an idempotency key in the body or as `Idempotency-Key`.
  */
-async function receiveCallback(pawl: Pawl, context: Context, token: string | undefined): Promise<Response> {
+async function receiveCallback(
+  pawl: Pawl,
+  context: Context,
+  token: string | undefined,
+  limits: RequestLimits | undefined,
+): Promise<Response> {
   if (token === undefined || token === "")
     throw new PawlError(
       "token_invalid",
@@ -145,6 +158,9 @@ async function receiveCallback(pawl: Pawl, context: Context, token: string | und
     throw new PawlError("option_invalid", "Send `payload` or `error`, not both.");
   const dedupeKey = (given as string | undefined) ?? context.req.header("idempotency-key");
   const result = error === undefined ? { payload } : { error: error as unknown as ReportedError };
-  const { id, accepted, late, status, reason } = await pawl.callbacks.receiveByToken(token, result, { dedupeKey });
+  const received = await limitGuesses(limits, context, token, () =>
+    pawl.callbacks.receiveByToken(token, result, { dedupeKey }),
+  );
+  const { id, accepted, late, status, reason } = received!;
   return context.json({ accepted, late, id, status, ...(reason === null ? {} : { reason }) });
 }

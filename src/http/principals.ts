@@ -27,11 +27,14 @@ export interface Visit {
   readonly application?: { readonly credential: string; readonly isKnown: () => Promise<boolean> } | undefined;
 }
 
+/** Looks up a secret, and may refuse to where too many were wrong. */
+type SecretCheck = <T>(secret: string, lookUp: () => Promise<T | undefined>) => Promise<T | undefined>;
+
 /**
- * Returns the principal of a request: by token, by session, or by the application. Throws `token_invalid` if there is
+ * Returns the principal of a request: by the application, by token, or by session. Throws `token_invalid` if there is
  * none.
  */
-export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor): Promise<Visit> {
+export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor, checked: SecretCheck): Promise<Visit> {
   if (options.isLocal === true) return { principal: owner, secret: undefined };
   const request = context.req.raw;
   const own = await authenticateBy(pawl, request, options);
@@ -46,16 +49,22 @@ export async function visitOf(pawl: Pawl, context: Context, options: LocalDoor):
     return { principal: own, secret: undefined, application: { credential: credentialOf(request), isKnown } };
   }
   if (bearer !== undefined) {
-    if (isSame(bearer, options.token)) return { principal: configured, secret: undefined };
-    const principal = await pawl.access.authenticateToken(bearer);
-    if (principal !== undefined) return { principal, secret: bearer };
-    throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");
+    const visit = await checked(bearer, () => tokenVisit(pawl, bearer, options));
+    if (visit === undefined) throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");
+    return visit;
   }
   const session = getCookie(context, cookieOf(context));
-  const principal = session === undefined ? undefined : await pawl.access.authenticateSession(session);
+  const principal =
+    session === undefined ? undefined : await checked(session, () => pawl.access.authenticateSession(session));
   if (principal === undefined) throw new PawlError("token_invalid", unknown);
   checkOrigin(context);
   return { principal, secret: session };
+}
+
+async function tokenVisit(pawl: Pawl, secret: string, { token }: LocalDoor): Promise<Visit | undefined> {
+  if (isSame(secret, token)) return { principal: configured, secret: undefined };
+  const principal = await pawl.access.authenticateToken(secret);
+  return principal && { principal, secret };
 }
 
 const owner: Principal = { name: "the owner of this process", role: "admin", labeler: null };

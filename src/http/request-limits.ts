@@ -1,7 +1,8 @@
 import type { HttpLimits } from "../api/open/config.ts";
 import { durationMs } from "../base/duration.ts";
-import { PawlError } from "../base/errors.ts";
+import { isPawlError, PawlError } from "../base/errors.ts";
 import { RateLimiter } from "./rate-limiter.ts";
+import { RecentSecrets } from "./recent-secrets.ts";
 
 type Counts = { readonly [Name in Exclude<keyof HttpLimits, "statementTimeout">]-?: number };
 export type CheckedLimits = Counts & { readonly statementTimeoutMs: number };
@@ -53,6 +54,7 @@ export class RequestLimits {
   readonly #limits: CheckedLimits;
   readonly #requests: RateLimiter;
   readonly #failedSignIns: RateLimiter;
+  readonly #recentSecrets = new RecentSecrets();
   readonly #callers = new Map<string, Turns>();
 
   constructor(limits: CheckedLimits) {
@@ -67,13 +69,27 @@ export class RequestLimits {
     return { connections: Math.floor(connections), statementTimeoutMs };
   }
 
-  /** Refuses an address that tried too many unknown tokens, before the token is looked up. */
-  checkAddress(address: string): void {
-    const waitMs = this.#failedSignIns.waitMs(address);
+  /**
+   * Looks up a secret; undefined and `token_invalid` mean that it is wrong. An address that sent too many wrong ones is
+   * refused before the look-up, except for secrets that were valid when they were used last: behind a proxy, one address
+   * is everybody's.
+   */
+  async lookUp<T>(address: string, secret: string, find: () => Promise<T | undefined>): Promise<T | undefined> {
+    const waitMs = this.#recentSecrets.has(secret) ? 0 : this.#failedSignIns.waitMs(address);
     if (waitMs > 0) throw tooMany(`Too many failed sign-ins from ${address}.`, waitMs);
+    try {
+      const found = await find();
+      if (found === undefined) this.#noteFailure(address, secret);
+      else this.#recentSecrets.add(secret);
+      return found;
+    } catch (error) {
+      if (isPawlError(error, "token_invalid")) this.#noteFailure(address, secret);
+      throw error;
+    }
   }
 
-  noteFailedSignIn(address: string): void {
+  #noteFailure(address: string, secret: string): void {
+    this.#recentSecrets.delete(secret);
     this.#failedSignIns.take(address);
   }
 

@@ -20,7 +20,7 @@ export function mountSessions(
     // Mail scanners and link previews ask for the headers of a link: that must not spend it.
     if (context.req.method === "HEAD") return context.body(null, 204);
     const code = context.req.param("code");
-    const session = await limitGuesses(options.limits, context, () => pawl.access.signInByCode(code));
+    const session = await limitGuesses(options.limits, context, code, () => pawl.access.signInByCode(code));
     if (session === undefined) logRefused(pawl, context, "A sign-in link was refused: it is unknown, used or expired.");
     if (session !== undefined) await keepSession(pawl, context, session);
     // A used link leads to the page that explains how to get another one.
@@ -30,7 +30,7 @@ export function mountSessions(
   app.get("/api/session", async (context) => context.json(shown(await admit(pawl, context, options))));
   app.post("/api/session", async (context) => {
     const secret = await secretOf(context);
-    const session = await limitGuesses(options.limits, context, () => pawl.access.signIn(secret));
+    const session = await limitGuesses(options.limits, context, secret, () => pawl.access.signIn(secret));
     if (session === undefined) {
       logRefused(pawl, context, "A sign-in was refused: its token is unknown, revoked or expired.");
       throw new PawlError("token_invalid", "The token is unknown, revoked or expired.");

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { lifecycle } from "pawl";
 import { httpApp, serveHttp } from "pawl/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AppOptions } from "../../src/http/app.ts";
 import { type TestPawl, testPawl } from "../../src/testing/test-pawl.ts";
 
 const parcel = lifecycle("parcel", {
@@ -19,6 +20,8 @@ beforeAll(async () => {
   headers = { authorization: `Bearer ${secret}` };
 });
 afterAll(() => t.close());
+
+const config = "of-the-secret-store-".repeat(2);
 
 async function other(name: string): Promise<Record<string, string>> {
   const made = await t.pawl.access.createToken({ name, role: "viewer" });
@@ -136,10 +139,84 @@ describe("one address", () => {
     }
   });
 
-  test("is only told to sign in when it sends no secret at all, however often", async () => {
+  test("is only told to sign in when it sends no secret at all, however often, nor by cookies of other programs", async () => {
     const app = httpApp(t.pawl, { limits: { failedSignInsPerMinute: 1 } });
-    for (let time = 0; time < 5; time++) expect((await app.request("/api/lifecycles")).status).toBe(401);
+    for (const sent of [undefined, { cookie: "analytics=1; other_session=guessed" }])
+      for (let time = 0; time < 5; time++)
+        expect((await app.request("/api/lifecycles", sent && { headers: sent })).status).toBe(401);
     expect((await app.request("/api/lifecycles", { headers })).status).toBe(200);
+  });
+
+  /** An application that knows one user, behind a proxy that a guesser uses, too. */
+  function guessedAt(options: AppOptions = {}) {
+    const app = httpApp(t.pawl, { limits: { failedSignInsPerMinute: 3 }, ...options });
+    const guess = async (path = "/api/lifecycles") =>
+      (await app.request(path, { headers: { authorization: `Bearer pawl_${"guessed".repeat(6)}` } })).status;
+    return {
+      app,
+      guess,
+      exhaust: async () => expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 401]),
+    };
+  }
+
+  test("keeps out only unknown secrets: tokens and sessions that were valid before pass", async () => {
+    const { app, guess, exhaust } = guessedAt({ token: config });
+    const statusOf = async (sent: Record<string, string>, path = "/api/session") =>
+      (await app.request(path, { headers: sent })).status;
+    const signedIn = await app.request("/api/session", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token: secret }),
+    });
+    const session = { cookie: signedIn.headers.get("set-cookie")!.split(";")[0]! };
+    const valid = [session, headers, { authorization: `Bearer ${config}` }];
+    for (const sent of valid) expect(await statusOf(sent)).toBe(200);
+    const shortLived = await t.pawl.access.createToken({ name: "gone", role: "viewer" });
+    const revoked = { authorization: `Bearer ${shortLived.secret}` };
+    expect(await statusOf(revoked)).toBe(200);
+    await exhaust();
+    for (let time = 0; time < 5; time++) {
+      expect(await guess()).toBe(429);
+      for (const sent of valid) expect(await statusOf(sent)).toBe(200);
+    }
+    expect(await statusOf({ authorization: `Bearer ${config}` }, "/metrics")).toBe(200);
+    expect(await guess("/metrics")).toBe(429);
+    // A secret is unknown from when it is found to be revoked.
+    await t.pawl.access.revokeToken(shortLived.id);
+    expect([await statusOf(revoked), await statusOf(revoked)]).toEqual([401, 429]);
+    // What was not valid yet, in this process, waits like a guess.
+    expect(await statusOf(await other("new"))).toBe(429);
+    expect(await statusOf({ cookie: `${session.cookie}x` })).toBe(429);
+  });
+
+  test("keeps out no user whom the application knows", async () => {
+    const { app, guess, exhaust } = guessedAt({
+      authenticate: (request) =>
+        request.headers.get("x-user") === "ada" ? { name: "ada", role: "viewer", labeler: null } : undefined,
+    });
+    await exhaust();
+    for (let time = 0; time < 5; time++) {
+      expect(await guess()).toBe(429);
+      expect((await app.request("/api/lifecycles", { headers: { "x-user": "ada" } })).status).toBe(200);
+    }
+  });
+
+  test("cannot guess a short token of the config at length, though its owner uses it", async () => {
+    const { app, exhaust } = guessedAt({ token: "hunter2" });
+    const own = { authorization: "Bearer hunter2" };
+    expect((await app.request("/api/lifecycles", { headers: own })).status).toBe(200);
+    await exhaust();
+    expect((await app.request("/api/lifecycles", { headers: own })).status).toBe(429);
+    expect((await app.request("/metrics", { headers: own })).status).toBe(429);
+  });
+
+  test("makes no wrong callback token known by a request that is refused before it is looked up", async () => {
+    const { app, exhaust } = guessedAt();
+    await exhaust();
+    const path = `/callbacks/pawl_${"guessed".repeat(6)}`;
+    const send = async (type: string) =>
+      (await app.request(path, { method: "POST", headers: { "content-type": type }, body: "{}" })).status;
+    expect([await send("text/plain"), await send("application/json")]).toEqual([415, 429]);
   });
 
   test("cannot hold all connections: what it opens beyond its share is closed", async () => {

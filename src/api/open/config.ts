@@ -30,7 +30,8 @@ export interface HttpLimits {
    */
   readonly streams?: number | undefined;
   /**
-   * Failed sign-ins and unknown tokens per minute from one address.
+   * Failed sign-ins and unknown tokens per minute from one address. Behind a reverse proxy, all callers have its address:
+   * secrets that were valid when they were used last still pass.
    * @default 30
    */
   readonly failedSignInsPerMinute?: number | undefined;
