@@ -7,6 +7,7 @@ export type {
   EnqueueArguments,
   EnqueueItem,
   EnqueueOptions,
+  FilterOptions,
   ForceBreakerOptions,
   InstanceRef,
   JobsOptions,
@@ -178,6 +179,7 @@ export type {
   WaitEndedBy,
   WaitingFor,
 } from "./inspect/explain/explanation.ts";
+export type { InstanceCount } from "./inspect/find-page.ts";
 export type { Overview } from "./inspect/overview.ts";
 export type { StuckGroup, StuckInstance } from "./inspect/stuck/stuck-group.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";

@@ -43,7 +43,11 @@ export function commandOf(words: readonly string[], options: Query = {}): string
   const said = Object.entries(options).flatMap(([name, value]) => {
     if (value === undefined || value === null || value === "" || value === false) return [];
     if (value === true) return [`--${name}`];
-    return [value].flat().map((one) => `--${name} ${quoted(String(one))}`);
+    return [value].flat().map((one) => {
+      const word = quoted(String(one));
+      // Else it would be taken for an option.
+      return word.startsWith("-") ? `--${name}=${word}` : `--${name} ${word}`;
+    });
   });
   return ["pawl", ...words.map(quoted), ...said].join(" ");
 }

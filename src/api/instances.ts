@@ -1,12 +1,12 @@
 import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
-import { checkedText } from "../base/text.ts";
 import type { Permission } from "../definition/decide/permissions.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { explainInstance } from "../inspect/explain/explain-instance.ts";
 import type { Explanation } from "../inspect/explain/explanation.ts";
+import { findPage } from "../inspect/find-page.ts";
 import { withCurrentStateName } from "../kernel/family/children.ts";
 import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { snapshotOf } from "../kernel/move/snapshot.ts";
@@ -15,10 +15,10 @@ import { refOf } from "../kernel/refs.ts";
 import type { CallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
 import { adoptTx } from "../store/port/foreign-tx.ts";
-import { countChildren, findChildren, findChildrenInStates, readFirstChildren } from "../views/children.ts";
+import { countChildren, readFirstChildren } from "../views/children.ts";
 import { readAttempts, readMoves } from "../views/move/history.ts";
-import { findAll, findFailed, findInStates, findResting } from "../views/move/instances.ts";
 import { readProgress } from "../views/tasks/progress.ts";
+import { filterOf, filterOptions } from "./arguments/instance-filter.ts";
 import { type InstanceRef, idOf, type ListOptions, type WaitOptions } from "./arguments/options.ts";
 import { instanceResult, knownStates } from "./instance-result.ts";
 import {
@@ -92,37 +92,18 @@ export class Instances {
     return this.#verbs.permitted(row, textOrNull(actor, "The actor"));
   }
 
-  /** Lists the instances of a lifecycle, newest first. */
+  /** Lists instances of a lifecycle: newest first, or in the order of their keys if `key` is given. */
   async list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L> = {}): Promise<Instance<L>[]> {
-    const given = checkedOptions(options, ["tx", "state", "parent", "failure", "limit", "after"], "list");
-    return this.#verbs.inTurn(given.tx, () => this.#list(lifecycle, given));
-  }
-
-  async #list<L extends AnyLifecycle>(lifecycle: L, options: ListOptions<L>): Promise<Instance<L>[]> {
-    const { states, name } = knownLifecycle(this.#kernel, lifecycle);
-    const db = options.tx === undefined ? this.#kernel.db : adoptTx(options.tx);
-    if (options.tx === undefined) refuseInside(this.#kernel, "list");
-    const wanted = options.state === undefined ? undefined : knownStates(this.#kernel, lifecycle, options.state);
-    const limit = checkedLimit(options.limit ?? 100);
-    const beforeId = options.after === undefined ? null : idOf(options.after);
-    const failure = options.failure === undefined ? undefined : checkedText(options.failure, "`failure`");
-    if (failure !== undefined) {
-      if (options.parent !== undefined) throw new PawlError("option_invalid", "Use `failure` or `parent`, not both.");
-      const failed = { reason: failure, states: wanted ?? null };
-      const found = await findFailed(db, failed, { lifecycle: name, beforeId, limit });
-      return found.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
-    }
-    if (options.parent !== undefined) {
-      const children = { parentId: idOf(options.parent), lifecycle: name, beforeId, limit };
-      const found =
-        wanted === undefined ? await findChildren(db, children) : await findChildrenInStates(db, wanted, children);
-      return found.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
-    }
-    const page = { lifecycle: name, beforeId, limit };
-    const resting = wanted?.every((state) => states.has(state) && states.get(state)!.kind !== "work");
-    const find = resting ? findResting : findInStates;
-    const rows = wanted === undefined ? await findAll(db, page) : await find(db, wanted, page);
-    return rows.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
+    const given = checkedOptions(options, ["tx", ...filterOptions, "limit", "after"], "list");
+    if (given.tx === undefined) refuseInside(this.#kernel, "list");
+    const filter = filterOf(this.#kernel, lifecycle, given);
+    const limit = checkedLimit(given.limit ?? 100);
+    const afterId = given.after === undefined ? null : idOf(given.after);
+    return this.#verbs.inTurn(given.tx, async () => {
+      const db = given.tx === undefined ? this.#kernel.db : adoptTx(given.tx);
+      const rows = await findPage(db, filter, { afterId, limit });
+      return rows.map((row) => instanceResult(this.#kernel, lifecycle, snapshotOf(row)));
+    });
   }
 
   /** Counts the children of an instance's current run by outcome, and lists the first of them. */

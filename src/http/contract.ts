@@ -39,6 +39,7 @@ type Each<Verb> = Verb extends (...args: never[]) => infer Answer
   : never;
 
 export type InstanceAnswer = Wire<Instance>;
+export type InstanceCountAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["count"]>>>;
 export type StartedAnswer = Wire<StartedInstance>;
 export type MoveAnswer = Wire<JournalEntry>;
 export type AttemptAnswer = Wire<AttemptEntry>;

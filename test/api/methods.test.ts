@@ -187,6 +187,7 @@ const methods: Readonly<Record<string, Readonly<Record<string, Call | string>>>>
   },
   inspect: {
     counts: "takes a lifecycle alone",
+    count: (pawl, stray) => pawl.inspect!.count!(order, stray),
     overview: "takes nothing",
     stuck: (pawl, stray) => pawl.inspect!.stuck!(stray),
     search: (pawl, stray) => pawl.inspect!.search!("a", stray),

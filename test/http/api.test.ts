@@ -111,6 +111,10 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/search?text=e%2F&limit=5")).toMatchObject([{ key: "e/1" }]);
     expect(await api.get("/overview")).toMatchObject({ done: 1, inFlight: 0 });
     expect(await api.get("/lifecycles/essay/counts")).toEqual({ scored: 1 });
+    const filter = "state=scored&key=e%2F&idleFor=0s&olderThan=0s";
+    expect(await api.get(`/lifecycles/essay/instances?${filter}&limit=5`)).toMatchObject([{ key: "e/1" }]);
+    expect(await api.get(`/lifecycles/essay/instances/count?${filter}`)).toEqual({ count: 1, more: false });
+    expect(await api.get("/lifecycles/essay/instances/count?key=f")).toEqual({ count: 0, more: false });
     expect(await api.get("/lifecycles/essay/states/scored/oldest?limit=5")).toMatchObject([{ key: "e/1" }]);
     expect(await api.get("/lifecycles/essay/diagram?format=dot")).toContain("digraph");
   });

@@ -119,6 +119,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   }
   await claimDueAlerts(kernel, ["log"]);
   await pawl.list(chain, { state: ["wait", "failed", "discarded"] });
+  await everyList(pawl);
   await pawl.get(chain, keys[41]!);
   await pawl.history(chain, keys[41]!);
   for (const key of keys.slice(38, 48)) await pawl.explain(chain, key);
@@ -134,6 +135,28 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.schedules.runNow(hourly);
   await pruneTwice(db, kernel);
   await everyLoss(pawl, kernel);
+}
+
+/** Every filter alone and with all others, its second page, and its count. */
+async function everyList(pawl: Pawl): Promise<void> {
+  const others = { olderThan: "1h", idleFor: "1h" } as const;
+  for (const walk of [
+    {},
+    { state: "wait" as const },
+    { state: "one" as const },
+    { key: "k0" },
+    { key: "k0", state: "wait" as const },
+    { failure: "attempts_used_up" },
+  ]) {
+    const [first] = await pawl.list(chain, { ...walk, limit: 1 });
+    if (first !== undefined) await pawl.list(chain, { ...walk, limit: 10, after: first });
+    await pawl.inspect.count(chain, walk);
+    await pawl.list(chain, { failure: "deadline", ...others, ...walk, limit: 10 });
+    await pawl.inspect.count(chain, { failure: "deadline", ...others, ...walk });
+  }
+  const parent = { id: "00000000-0000-7000-8000-000000000000" };
+  await pawl.list(chain, { parent, ...others, key: "k0", limit: 10 });
+  await pawl.inspect.count(chain, { parent, state: "wait" });
 }
 
 /** On large tables two full batches, on small ones what was discarded above. */
@@ -239,6 +262,12 @@ describe.skipIf(server === undefined)(
           for (const index of ["attempts_refused", "attempts_faulty", "release_failures_refused"]) {
             expect(plans.join("\n"), "what is stuck is found by an index of its own").toContain(index);
           }
+          for (const index of ["instances_key", "instances_key_history", "instances_shelf"]) {
+            expect(plans.join("\n"), "each filter of a list begins in its index").toContain(`using ${index} on`);
+          }
+          expect(plans.join("\n"), "a list by key reads only keys that begin so").toMatch(
+            /using instances_key on.*\n\s*Index Cond: .*key >= .*key < /,
+          );
           expect(plans.join("\n"), "callbacks that are not due are not read").toMatch(
             /callbacks_due.*\n\s*Index Cond: .*COALESCE\(retry_at, received_at\) <=/,
           );

@@ -86,12 +86,22 @@ export type SendItem<L extends AnyLifecycle> = {
     Omit<SendOptions, "tx">;
 }[EventOf<L>];
 
-export interface ListOptions<L extends AnyLifecycle> extends CallOptions {
+/** Chooses instances of a lifecycle: those that meet all of the conditions. */
+export interface FilterOptions<L extends AnyLifecycle> {
   readonly state?: StateOf<L> | readonly StateOf<L>[];
+  /** Only instances whose key starts with this text. */
+  readonly key?: string;
   /** Only children of this instance. */
   readonly parent?: { readonly id: string };
   /** Only instances that failed for this reason: `{ failure: "deadline" }`. */
   readonly failure?: string;
+  /** Only instances that started at least this long ago. */
+  readonly olderThan?: Duration;
+  /** Only instances that have not moved for at least this long. */
+  readonly idleFor?: Duration;
+}
+
+export interface ListOptions<L extends AnyLifecycle> extends FilterOptions<L>, CallOptions {
   /** The maximum number of items, up to 1,000. Defaults to 100. */
   readonly limit?: number;
   /** The last item of the previous page. */

@@ -4,6 +4,7 @@ import { checkedText } from "../../base/text.ts";
 import { isInternal } from "../../definition/internal.ts";
 import type { AnyLifecycle, StateOf } from "../../definition/language/public-types.ts";
 import { countInstances } from "../../inspect/counts.ts";
+import { countPages, type InstanceCount } from "../../inspect/find-page.ts";
 import { readAll } from "../../inspect/gauges.ts";
 import { type Overview, showOverview } from "../../inspect/overview.ts";
 import { boundsOf, findStuck } from "../../inspect/stuck/find-stuck.ts";
@@ -15,7 +16,8 @@ import { type Kernel, knownLifecycle, refuseInside } from "../../kernel/kernel.t
 import { currentLaneName, lanesOf } from "../../kernel/lanes/lanes.ts";
 import { snapshotOf } from "../../kernel/move/snapshot.ts";
 import { readInstances } from "../../store/move/instances.ts";
-import type { StuckOptions } from "../arguments/options.ts";
+import { filterOf, filterOptions } from "../arguments/instance-filter.ts";
+import type { FilterOptions, StuckOptions } from "../arguments/options.ts";
 import { instanceResult, knownStates } from "../instance-result.ts";
 import type { Instance } from "../results.ts";
 
@@ -33,6 +35,20 @@ export class Inspect {
     refuseInside(this.#kernel, "inspect.counts");
     const rows = await countInstances(this.#kernel, [knownLifecycle(this.#kernel, lifecycle).name]);
     return Object.fromEntries(rows.map((row) => [row.state, row.instances])) as Partial<Record<StateOf<L>, number>>;
+  }
+
+  /**
+   * Counts the instances that `pawl.list` finds with the same options. Of a large number only the first 10,000 that an
+   * index leads to are read: `more` says that there may be others.
+   *
+   * ```ts
+   * const { count, more } = await pawl.inspect.count(essay, { state: "failed", key: "order-", idleFor: "1h" });
+   * ```
+   */
+  async count<L extends AnyLifecycle>(lifecycle: L, options: FilterOptions<L> = {}): Promise<InstanceCount> {
+    refuseInside(this.#kernel, "inspect.count");
+    const filter = filterOf(this.#kernel, lifecycle, checkedOptions(options, filterOptions, "inspect.count"));
+    return countPages(this.#kernel.db, filter);
   }
 
   /** Returns key figures and what needs attention. It scans no growing table. */

@@ -3,9 +3,10 @@ import type { Pawl } from "../../api/pawl.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { builtInEvents } from "../../definition/model.ts";
 import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes } from "../api/route.ts";
-import { about, anything, duration, flag, id, listOf, moment, record, text, whole } from "../api/schema.ts";
+import { about, anything, duration, flag, id, listOf, moment, record, shape, text, whole } from "../api/schema.ts";
 import { lifecycleNamed, statesOf, type Target, targetOf } from "../api/targets.ts";
 import { actor, after, cause, page, repeat } from "../api/usual-arguments.ts";
+import type { InstanceCountAnswer } from "../contract.ts";
 import { explanation } from "./answers/explanation-answer.ts";
 import { children, history, instance, journal, permitted, started } from "./answers/instance-answer.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
@@ -16,6 +17,20 @@ const sending = {
   after: duration,
   at: moment,
 };
+
+/** Which instances of a lifecycle. */
+const filter = {
+  state: listOf(text),
+  key: about(text, "Only instances whose key starts with this text."),
+  parent: about(id, "Only children of this instance."),
+  failure: about(text, "Only instances that failed for this reason, such as `attempts_used_up`."),
+  olderThan: about(duration, "Only instances that started at least this long ago."),
+  idleFor: about(duration, "Only instances that have not moved for at least this long."),
+};
+
+function filterOf(lifecycle: AnyLifecycle, { state, parent, ...rest }: Arguments<"", typeof filter, never>) {
+  return { ...rest, state: statesOf(lifecycle, state), parent: after(parent) };
+}
 
 const { get, post } = routesOf("Instances");
 
@@ -66,17 +81,24 @@ export const instanceRoutes = [
       (pawl as unknown as Untyped).start(lifecycleNamed(pawl, lifecycle), options),
   }),
   get("find", "/lifecycles/{lifecycle}/instances", "read", {
-    summary: "List the instances of a lifecycle, newest first, by page.",
-    takes: { state: listOf(text), parent: id, failure: text, ...page },
+    summary: "List instances of a lifecycle by page: newest first, or by key if `key` is given.",
+    takes: { ...filter, ...page },
     answer: listOf(instance),
-    call: (pawl, { lifecycle: name, state, parent, after: last, ...filter }) => {
+    call: (pawl, { lifecycle: name, after: last, limit, ...chosen }) => {
       const lifecycle = lifecycleNamed(pawl, name);
-      return pawl.list(lifecycle, {
-        ...filter,
-        state: statesOf(lifecycle, state),
-        parent: after(parent),
-        after: after(last),
-      });
+      return pawl.list(lifecycle, { ...filterOf(lifecycle, chosen), limit, after: after(last) });
+    },
+  }),
+  get("count", "/lifecycles/{lifecycle}/instances/count", "read", {
+    summary: "Count the instances that the list with the same filter has.",
+    takes: filter,
+    answer: shape<InstanceCountAnswer>({
+      count: whole,
+      more: about(flag, "Whether there may be more: at most 10,000 are read to count them."),
+    }),
+    call: (pawl, { lifecycle: name, ...chosen }) => {
+      const lifecycle = lifecycleNamed(pawl, name);
+      return pawl.inspect.count(lifecycle, filterOf(lifecycle, chosen));
     },
   }),
   ...ofInstance("get", "get", "", "read", {

@@ -30,25 +30,6 @@ export function findResting(db: Executor, states: readonly string[], page: Page)
     order by instance.id desc`);
 }
 
-/** Instances that failed for a reason, and of some states, if any are given. */
-export function findFailed(
-  db: Executor,
-  failed: { readonly reason: string; readonly states: readonly string[] | null },
-  page: Page,
-): Promise<InstanceRow[]> {
-  return db.rows<InstanceRow>(sql`
-    with clock as materialized (select pawl.now() as now)
-    select ${instanceColumns}
-    from clock, lateral (
-      select * from pawl.instances as each
-      where each.lifecycle = ${page.lifecycle}::text and each.failure is not null
-        and each.failure ->> 'reason' = ${failed.reason}::text and each.id < ${page.beforeId ?? lastId}::uuid
-        and (${failed.states === null}::boolean or each.state = any((select ${textArray(failed.states ?? [])}::text)::text[]))
-      order by each.id desc limit ${page.limit}::int
-    ) as instance
-    order by instance.id desc`);
-}
-
 /** Instances in whichever state, also one that only an earlier definition knew. */
 export function findAll(db: Executor, page: Page): Promise<InstanceRow[]> {
   return db.rows<InstanceRow>(sql`

@@ -124,6 +124,9 @@ describe("while `pawl start` runs", () => {
     const listed = await project.pawl("instance", "list", "parcel", "--failure", "torn open", "--state", "failed");
     expect(listed.stdout.trimEnd().split("\n")[1]).toMatch(/^torn\tfailed\ttorn open\t/);
     expect(await project.json("instance", "list", "parcel", "--failure", "another")).toEqual([]);
+    const filters = ["--key", "to", "--state", "failed", "--older-than", "0s", "--idle-for", "0s"];
+    expect(await project.json("instance", "list", "parcel", ...filters)).toMatchObject([{ key: "torn" }]);
+    expect(await project.json("instance", "list", "parcel", ...filters, "--older-than", "30d")).toEqual([]);
   });
 
   test("what is due happens by itself", async () => {

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceAnswer } from "../../../../src/http/contract.ts";
-import { apiUrl, get, part } from "../../api.ts";
+import type { InstanceAnswer, InstanceCountAnswer } from "../../../../src/http/contract.ts";
+import { get } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -9,12 +9,13 @@ import { Id } from "../../parts/id.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { type Column, Table } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
-import { commandOf } from "../../rows.ts";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
 import { usePages } from "../../use-pages.ts";
 import { useRefresh } from "../../use-refresh.ts";
+import { useRequest } from "../../use-request.ts";
 import { InstanceFilters } from "./instance-filters.tsx";
+import { instanceQuery } from "./instance-query.ts";
 import { SendMany } from "./send-many.tsx";
 import { StartDialog } from "./start-dialog.tsx";
 
@@ -32,6 +33,12 @@ const columns: readonly Column<InstanceAnswer>[] = [
     show: ({ state, outcome }) => <StatePill state={state} outcome={outcome} />,
     value: ({ state }) => state,
   },
+  {
+    name: "Failure",
+    show: ({ failure }) =>
+      failure !== null && <span title={failure.error?.message}>{failure.reason.replaceAll("_", " ")}</span>,
+    value: ({ failure }) => failure?.reason,
+  },
   { name: "Moves", numeric: true, show: ({ version }) => version, value: ({ version }) => version },
   { name: "Moved", show: ({ movedAt }) => <Time at={movedAt} />, value: ({ movedAt }) => movedAt },
   { name: "Started", show: ({ createdAt }) => <Time at={createdAt} />, value: ({ createdAt }) => createdAt },
@@ -43,27 +50,25 @@ const columns: readonly Column<InstanceAnswer>[] = [
   },
 ];
 
-/** The instances of a lifecycle, newest first; the filters are in the URL. */
+/** The instances of a lifecycle. The server filters, counts and pages; the filters are in the URL. */
 export function Instances() {
   const [filters, change] = useFilters();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [doing, setDoing] = useState<"start" | "send">();
   const lifecycle = filters.get("lifecycle") ?? lifecycles.value[0]?.name ?? "";
-  const states = filters.getAll("state");
-  const key = filters.get("key") ?? "";
-  const path = key === "" ? `/lifecycles/${part(lifecycle)}/instances` : "/search";
-  const query = key === "" ? { state: states, limit: size } : { text: key, limit: size };
+  const asked = instanceQuery(lifecycle, filters, size);
+  const { path, filter } = asked;
+  const isSearch = path === "/search";
   const { answer, error, more, again } = usePages<InstanceAnswer>(
-    async (after) => {
-      if (lifecycle === "") return [];
-      const found = await get<InstanceAnswer[]>(path, { ...query, after });
-      // The search ignores lifecycle and states: it finds a key, of which there are few.
-      return found.filter((one) => one.lifecycle === lifecycle && (states.length === 0 || states.includes(one.state)));
-    },
-    { size, idOf: ({ id }) => id, dependsOn: [lifecycle, states.join(), key] },
+    async (after) => (lifecycle === "" ? [] : get(path, { ...filter, limit: size, after })),
+    { size, idOf: ({ id }) => id, dependsOn: [asked.url] },
+  );
+  const total = useRequest(
+    async () => (lifecycle === "" || isSearch ? undefined : get<InstanceCountAnswer>(`${path}/count`, filter)),
+    [asked.url],
   );
   useRefresh(async () => {
-    if (chosen.size === 0) await again();
+    if (chosen.size === 0) await Promise.all([again(), total.again()]);
   });
   const rows = answer?.filter(({ id }) => chosen.has(id)) ?? [];
   const close = () => setDoing(undefined);
@@ -80,8 +85,7 @@ export function Instances() {
       </div>
       <InstanceFilters
         lifecycle={lifecycle}
-        states={states}
-        textKey={key}
+        filters={filters}
         onChange={(changes) => {
           setChosen(new Set());
           change(changes);
@@ -93,7 +97,8 @@ export function Instances() {
         rows={answer}
         columns={columns}
         rowKey={({ id }) => id}
-        more={key === "" ? more : undefined}
+        more={isSearch ? undefined : more}
+        total={total.answer}
         chosen={may("send") ? chosen : undefined}
         onChoose={setChosen}
         tools={
@@ -109,13 +114,10 @@ export function Instances() {
             </>
           )
         }
-        asked={{
-          url: apiUrl(path, query),
-          command: key === "" ? commandOf(["instance", "list", lifecycle], { state: states, limit: size }) : undefined,
-        }}
+        asked={asked}
         empty={
           <Empty title="No matching instances">
-            {key === "" && states.length === 0 ? "Start one here or through the API." : "Change the filter."}
+            {Object.keys(filter).length === 0 ? "Start one here or through the API." : "Change the filter."}
           </Empty>
         }
       />

@@ -19,6 +19,8 @@ export interface TableProps<Row> {
   readonly empty: ComponentChildren;
   /** Fetches the next page; left out when all are there. */
   readonly more?: (() => void) | undefined;
+  /** How many rows there are on all pages, as far as the server knows. */
+  readonly total?: { readonly count: number; readonly more: boolean } | undefined;
   /** The request for the rows, to repeat it in a terminal. */
   readonly asked?: { readonly url?: string | undefined; readonly command?: string | undefined } | undefined;
   /** The keys of the rows that are chosen; left out when none can be. */

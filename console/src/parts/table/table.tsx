@@ -38,9 +38,8 @@ export function Table<Row>(props: TableProps<Row>) {
       {tools}
       <span class="table-end">
         {rows.length > 0 && (
-          <span class="quiet">
-            {rows.length}
-            {more === undefined ? "" : "+"} {rows.length === 1 ? name.replace(/s$/, "") : name}
+          <span class="quiet number">
+            <Amount {...props} rows={rows} />
           </span>
         )}
         <TableMenu {...props} rows={sorted} hidden={hidden} onHide={hide} />
@@ -110,6 +109,19 @@ export function Table<Row>(props: TableProps<Row>) {
       )}
     </div>
   );
+}
+
+/** How many rows are shown: `50 of 5,000 instances`, `3 instances`. */
+function Amount<Row>({ name, rows, more, total }: Pick<TableProps<Row>, "name" | "more" | "total"> & Rows<Row>) {
+  const shown = rows.length.toLocaleString("en");
+  if (total === undefined || (total.count <= rows.length && !total.more))
+    return `${shown}${more === undefined ? "" : "+"} ${rows.length === 1 ? name.replace(/s$/, "") : name}`;
+  const all = Math.max(total.count, rows.length).toLocaleString("en");
+  return `${shown} of ${total.more ? `more than ${all}` : all} ${name}`;
+}
+
+interface Rows<Row> {
+  readonly rows: readonly Row[];
 }
 
 interface HeadProps<Row> {

@@ -12,23 +12,30 @@ interface Options extends Page {
   readonly state?: string[];
   readonly parent?: string;
   readonly failure?: string;
+  readonly key?: string;
+  readonly olderThan?: string;
+  readonly idleFor?: string;
 }
 
 export function addInstanceList(instance: Command, act: Act): void {
   withPage(
     instance
       .command("list")
-      .description("list the instances of a lifecycle, newest first")
+      .description("list the instances of a lifecycle, newest first, or by key if --key is given")
       .argument("<lifecycle>")
       .option("--state <state>", "only instances in this state; repeatable", several)
       .option("--parent <id>", "only children of this instance")
-      .option("--failure <reason>", "only instances that failed for this reason"),
+      .option("--failure <reason>", "only instances that failed for this reason")
+      .option("--key <text>", "only instances whose key starts with this text")
+      .option("--older-than <duration>", "only instances that started at least this long ago, such as 90s, 10m, 2h, 7d")
+      .option("--idle-for <duration>", "only instances that have not moved for at least this long"),
   ).action(
-    act<Options>(async (context, { state, parent, failure, limit, after }, lifecycle) => {
+    act<Options>(async (context, options, lifecycle) => {
+      const { state, key, limit } = options;
       return await reached(context, async (pawl) => {
-        const wanted = { lifecycle, state, parent, failure, limit, after };
-        const found = await pawl.call("find", wanted);
-        const none = `No ${lifecycle} ${state?.join(" or ") ?? ""}`.trim();
+        const found = await pawl.call("find", { lifecycle, ...options });
+        const none =
+          `No ${lifecycle} ${state?.join(" or ") ?? ""}${key === undefined ? "" : ` with the key ${key}…`}`.trim();
         return printPage(context.terminal, found, columns, { limit, none });
       });
     }),
