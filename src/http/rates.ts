@@ -4,12 +4,12 @@ import type { RateSample } from "./contract.ts";
 export type Totals = ReadonlyMap<string, { readonly total: number; readonly done: number; readonly failed: number }>;
 
 const sampleEveryMs = 5_000;
-const firstAfterMs = 1_000;
-/** The interval of a rate: with a shorter one, a single instance would show as a spike of sixty. */
+/** The interval of a rate: with a shorter one, a single instance would show as a spike. */
 const windowMs = 30_000;
 const keptMs = 15 * 60_000;
 
 interface Growth {
+  readonly sinceMs: number;
   readonly atMs: number;
   readonly started: number;
   readonly done: number;
@@ -25,7 +25,6 @@ export class Rates {
   #samples: RateSample[] = [];
   #growth: Growth[] = [];
   #last: { readonly atMs: number; readonly totals: Totals } | undefined;
-  #begun = false;
 
   get samples(): readonly RateSample[] {
     return this.#samples;
@@ -34,14 +33,15 @@ export class Rates {
   /** Adds the current counts; returns a sample when an interval has passed. */
   add(atMs: number, totals: Totals): RateSample | undefined {
     const last = this.#last;
-    const elapsedMs = last === undefined ? 0 : atMs - last.atMs;
-    if (last !== undefined && elapsedMs < (this.#begun ? sampleEveryMs : firstAfterMs)) return undefined;
+    if (last !== undefined && atMs - last.atMs < sampleEveryMs) return undefined;
     this.#last = { atMs, totals };
     if (last === undefined) return undefined;
-    this.#begun = true;
-    this.#growth = [...this.#growth.filter((one) => one.atMs > atMs - windowMs), growthOf(last.totals, totals, atMs)];
+    const growth = { sinceMs: last.atMs, atMs, ...growthOf(last.totals, totals) };
+    this.#growth = [...this.#growth.filter((one) => one.atMs > atMs - windowMs), growth];
+    // What was not counted for a whole interval yet is divided by the time that was counted.
+    const countedMs = atMs - this.#growth[0]!.sinceMs;
     const perMinute = (what: "started" | "done" | "failed") =>
-      this.#growth.reduce((sum, one) => sum + one[what], 0) * (60_000 / windowMs);
+      this.#growth.reduce((sum, one) => sum + one[what], 0) * (60_000 / countedMs);
     const sample = {
       at: new Date(atMs).toISOString(),
       started: perMinute("started"),
@@ -56,11 +56,11 @@ export class Rates {
   /** There are no readers for a while: changes in that time belong to no sample. */
   rest(): void {
     this.#last = undefined;
-    this.#begun = false;
+    this.#growth = [];
   }
 }
 
-function growthOf(before: Totals, after: Totals, atMs: number): Growth {
+function growthOf(before: Totals, after: Totals): Pick<Growth, "started" | "done" | "failed"> {
   const grown = { started: 0, done: 0, failed: 0 };
   for (const [lifecycle, now] of after) {
     const was = before.get(lifecycle) ?? { total: 0, done: 0, failed: 0 };
@@ -68,5 +68,5 @@ function growthOf(before: Totals, after: Totals, atMs: number): Growth {
     grown.done += Math.max(0, now.done - was.done);
     grown.failed += Math.max(0, now.failed - was.failed);
   }
-  return { atMs, ...grown };
+  return grown;
 }

@@ -5,6 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import type { RateSample } from "../../../../src/http/contract.ts";
 import { rates } from "../../live.ts";
 import { isDark } from "../../preferences/theme.ts";
+import { columnsOf } from "./flow-columns.ts";
 
 const height = 220;
 const mostSeconds = 15 * 60;
@@ -22,9 +23,9 @@ export function FlowChart() {
     const unthemed = effect(() => {
       void isDark.value;
       chart?.destroy();
-      chart = new uPlot(optionsFor(element), stacked(rates.peek()), element);
+      chart = new uPlot(optionsFor(element), columnsOf(rates.peek()) as uPlot.AlignedData, element);
     });
-    const ended = effect(() => chart?.setData(stacked(rates.value)));
+    const ended = effect(() => chart?.setData(columnsOf(rates.value) as uPlot.AlignedData));
     return () => {
       ended();
       unthemed();
@@ -44,20 +45,6 @@ export function FlowChart() {
 
 function spoken({ started, done, failed }: RateSample): string {
   return `${Math.round(started)} started, ${Math.round(done)} done, ${Math.round(failed)} failed`;
-}
-
-type Columns = [number[], number[], number[], number[]];
-
-/** Failed is stacked on done: the upper edge is the sum. */
-function stacked(samples: readonly RateSample[]): Columns {
-  const columns: Columns = [[], [], [], []];
-  for (const { at, started, done, failed } of samples) {
-    columns[0].push(Date.parse(at) / 1_000);
-    columns[1].push(done + failed);
-    columns[2].push(done);
-    columns[3].push(started);
-  }
-  return columns;
 }
 
 /** A quarter of an hour, and less while less is known. */
@@ -90,6 +77,8 @@ function optionsFor(element: HTMLElement): uPlot.Options {
       { ...axis, values: (_, at) => at.map((second) => new Date(second * 1_000).toTimeString().slice(0, 5)) },
       { ...axis, size: 40 },
     ],
+    // Failed is filled down to done only, so that no colour lies on another.
+    bands: [{ series: [1, 2] }],
     series: [
       { value: (_, at) => (at === null ? "–" : new Date(at * 1_000).toTimeString().slice(0, 8)) },
       {
@@ -98,7 +87,8 @@ function optionsFor(element: HTMLElement): uPlot.Options {
         fill: faint(bad!),
         width: 1,
         points: { show: false },
-        value: (chart, ended, _, at) => (at === null ? "–" : round(chart, ended - (chart.data[2]![at] ?? 0))),
+        value: (chart, ended, _, at) =>
+          at === null || ended === null ? "–" : round(chart, ended - (chart.data[2]![at] ?? 0)),
       },
       { label: "done", stroke: good!, fill: faint(good!), width: 1.5, points: { show: false }, value: round },
       { label: "started", stroke: info!, width: 1.5, dash: [4, 3], points: { show: false }, value: round },
