@@ -1,4 +1,5 @@
 import type { Problem } from "../../src/http/contract.ts";
+import { noteAway } from "./connection.ts";
 
 /** The error of the server, with its message. */
 export class Refused extends Error {
@@ -50,11 +51,18 @@ async function ask<Answer>(
       keepalive,
     });
   } catch {
+    noteAway("Pawl");
     throw new Refused(unreachable);
   }
   if (response.ok) return (await response.json()) as Answer;
   const isProblem = response.headers.get("content-type")?.startsWith("application/problem+json") === true;
-  throw new Refused(isProblem ? ((await response.json()) as Problem) : { ...unreachable, status: response.status });
+  if (!isProblem) {
+    if (response.status >= 500) noteAway("Pawl");
+    throw new Refused({ ...unreachable, status: response.status });
+  }
+  const problem = (await response.json()) as Problem;
+  if (problem.code.startsWith("database_")) noteAway("The database");
+  throw new Refused(problem);
 }
 
 export function get<Answer>(path: string, query?: Query): Promise<Answer> {

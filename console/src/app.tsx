@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
+import { recoveries } from "./connection.ts";
 import { Instance } from "./pages/instance/instance.tsx";
 import { Instances } from "./pages/instances/instances.tsx";
 import { Lifecycle } from "./pages/lifecycle/lifecycle.tsx";
@@ -7,6 +8,7 @@ import { NotFound } from "./pages/not-found.tsx";
 import { Overview } from "./pages/overview/overview.tsx";
 import { SignIn } from "./pages/sign-in.tsx";
 import { findSession, session } from "./session.ts";
+import { AwayBanner } from "./shell/away-banner.tsx";
 import { operatingPages } from "./shell/operating.tsx";
 import { Shell } from "./shell/shell.tsx";
 
@@ -15,14 +17,14 @@ const base = new URL(document.baseURI).pathname.replace(/\/$/, "");
 
 export function App() {
   useEffect(() => {
-    void findSession();
-  }, []);
-  if (session.value === undefined) return null;
+    // The banner says what does not respond.
+    if (session.value === undefined) findSession().catch(() => {});
+  }, [recoveries.value]);
   return (
     <Router base={base}>
-      {session.value === null ? (
-        <SignIn />
-      ) : (
+      <AwayBanner />
+      {session.value === null && <SignIn />}
+      {session.value && (
         <Shell>
           <Switch>
             <Route path="/" component={Overview} />

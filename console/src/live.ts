@@ -1,6 +1,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { LiveCounts, LiveInstance, RateSample } from "../../src/http/contract.ts";
 import { apiUrl } from "./api.ts";
+import { away, probe } from "./connection.ts";
 
 /** Instance counts by lifecycle and state; nothing for a lifecycle without any yet. */
 export const counts = signal<ReadonlyMap<string, ReadonlyMap<string, number>>>(new Map());
@@ -14,7 +15,9 @@ export const paused = signal(false);
 const connected = signal(false);
 
 /** Whether the page is up to date. */
-export const liveness = computed(() => (paused.value ? "paused" : connected.value ? "live" : "waiting"));
+export const liveness = computed(() =>
+  paused.value ? "paused" : connected.value && away.value === undefined ? "live" : "waiting",
+);
 
 const hidden = signal(document.hidden);
 document.addEventListener("visibilitychange", () => {
@@ -51,6 +54,7 @@ export function goLive(): () => void {
     });
     source.addEventListener("error", () => {
       connected.value = false;
+      void probe();
       // A browser reconnects by itself after a cut, but not after a refusal.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(() => (retry.value += 1), againMs);
     });

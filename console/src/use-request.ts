@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf, Refused } from "./api.ts";
+import { away, recoveries } from "./connection.ts";
 import { session } from "./session.ts";
 
 /** A request to the server: its last answer, and its last error. */
@@ -11,7 +12,7 @@ export interface Requested<Answer> {
 }
 
 /**
- * Sends a request to the server, and again whenever a dependency changes. An answer that was overtaken by a later
+ * Sends a request to the server, and again whenever a dependency changes or Pawl responds again. An answer that was overtaken by a later
  * request is dropped; the old one stays on the page until the new one is there.
  */
 export function useRequest<Answer>(ask: () => Promise<Answer>, dependsOn: readonly unknown[]): Requested<Answer> {
@@ -28,7 +29,8 @@ export function useRequest<Answer>(ask: () => Promise<Answer>, dependsOn: readon
     } catch (thrown) {
       if (mine !== turn.current) return;
       if (thrown instanceof Refused && thrown.signedOut) session.value = null;
-      setError(messageOf(thrown));
+      // The banner says so, and what is on the page stays there until the request is sent again.
+      if (away.value === undefined) setError(messageOf(thrown));
     }
   };
   useEffect(() => {
@@ -36,6 +38,6 @@ export function useRequest<Answer>(ask: () => Promise<Answer>, dependsOn: readon
     return () => {
       turn.current += 1;
     };
-  }, dependsOn);
+  }, [...dependsOn, recoveries.value]);
   return { answer, error, again };
 }

@@ -96,7 +96,7 @@ const dotTitles = {
   waiting: "Disconnected. Reconnects as soon as Pawl responds.",
   paused: "Paused. Press to resume.",
 } as const;
-const dotNames = { live: "Live", waiting: "Waiting", paused: "Paused" } as const;
+const dotNames = { live: "Live", waiting: "Disconnected", paused: "Paused" } as const;
 
 /** Whether the page follows what happens. */
 function LiveDot() {

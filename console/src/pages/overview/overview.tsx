@@ -1,6 +1,7 @@
 import { Link } from "wouter-preact";
 import type { OverviewAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
+import { away } from "../../connection.ts";
 import { countIn, lifecycles } from "../../lifecycles.ts";
 import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Icon } from "../../parts/icon.tsx";
@@ -30,7 +31,7 @@ export function Overview() {
               <h2>Flow, per minute</h2>
               <FlowChart />
             </section>
-            <Needs needs={answer.needs} />
+            <Needs needs={answer.needs} isKnown={error === undefined && away.value === undefined} />
           </div>
         </>
       )}
@@ -90,12 +91,13 @@ function Tiles({ overview }: { readonly overview: OverviewAnswer }) {
   );
 }
 
-function Needs({ needs }: Pick<OverviewAnswer, "needs">) {
+/** Without a response, it is not known whether anything needs attention. */
+function Needs({ needs, isKnown }: Pick<OverviewAnswer, "needs"> & { readonly isKnown: boolean }) {
   return (
     <section class="panel">
       <h2>Needs attention</h2>
       {needs.length === 0 ? (
-        <p class="quiet all-well">Nothing needs attention.</p>
+        <p class="quiet all-well">{isKnown ? "Nothing needs attention." : "Not known while there is no response."}</p>
       ) : (
         <ul class="needs">
           {needs.map(({ text, page, level, what }) => (
