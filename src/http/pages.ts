@@ -65,6 +65,13 @@ export function mountPages(app: Hono, { base, folder = built, mediaSources = ["h
   for (const place of places) app.get(place, show("index.html"));
   // Mounted below a path, the root of the app has two names, of which a router knows one.
   app.get("/*", (context, next) => (context.req.path === `${base}/` ? show("index.html")(context) : next()));
+  // A browser that asks for a page which does not exist gets the one that says so; every other client a problem.
+  app.get("/*", (context, next) => {
+    const isElsewhere = /^\/(?:api|assets|callbacks|desk|docs)(?:\/|$)/.test(context.req.path.slice(base.length));
+    if (isElsewhere || context.req.header("accept")?.includes("text/html") !== true) return next();
+    context.status(404);
+    return show("index.html")(context);
+  });
   for (const place of ["/desk", "/desk/*"]) app.get(place, show("desk.html"));
   app.get("/docs", show("docs.html"));
   app.get("/assets/:file", async (context) => {

@@ -5,6 +5,9 @@ export function NotFound() {
     <section>
       <h1>Page not found</h1>
       <p>
+        There is no page at <code>{document.location.pathname}</code>.
+      </p>
+      <p>
         <Link href="/">Go to the overview</Link>
       </p>
     </section>

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
 import type { InstanceAnswer } from "../../../src/http/contract.ts";
-import { get } from "../api.ts";
+import { get, part } from "../api.ts";
 import { lifecycles } from "../lifecycles.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { places } from "./pages.ts";
@@ -20,6 +20,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
   const [instances, setInstances] = useState<readonly InstanceAnswer[]>([]);
   const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => box.current?.showModal(), []);
   useEffect(() => {
     const wanted = text.trim();
@@ -37,6 +38,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   }, [text]);
   const found = [...instances.map(instanceFound), ...namesFound(text)].slice(0, 12);
   const chosen = Math.min(at, Math.max(0, found.length - 1));
+  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen]);
   const visit = (one: Found | undefined) => {
     if (one === undefined) return;
     onClose();
@@ -44,6 +46,8 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") visit(found[chosen]);
+    // A browser would first clear the field, and close only when pressed again.
+    else if (event.key === "Escape") onClose();
     else if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, found.length - 1));
     else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
     else return;
@@ -66,7 +70,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <div role="listbox" id="found" aria-label="Results">
+      <div role="listbox" id="found" ref={list} aria-label="Results">
         {found.map((one, place) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field, which keeps the focus, handles the keys.
           <div
@@ -79,8 +83,12 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
             onPointerMove={() => setAt(place)}
           >
             <Icon name={one.icon} />
-            <span class="grow">{one.name}</span>
-            <span class="quiet">{one.what}</span>
+            <span class="found-name" title={one.name}>
+              {one.name}
+            </span>
+            <span class="found-what quiet" title={one.what}>
+              {one.what}
+            </span>
           </div>
         ))}
       </div>
@@ -98,7 +106,7 @@ function namesFound(text: string): Found[] {
   const all = [
     ...places().map(({ path, name, icon }): Found => ({ href: path, name, what: "page", icon })),
     ...lifecycles.value.map(
-      ({ name }): Found => ({ href: `/lifecycles/${name}`, name, what: "lifecycle", icon: "lifecycle" }),
+      ({ name }): Found => ({ href: `/lifecycles/${part(name)}`, name, what: "lifecycle", icon: "lifecycle" }),
     ),
     ...lifecycles.value.flatMap(({ name, states }) =>
       states.map((state): Found => {

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
+import { recoveries } from "../connection.ts";
 import { loadLifecycles } from "../lifecycles.ts";
 import { goLive } from "../live.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { may, session } from "../session.ts";
+import { announcement, focusContent, usePageChange } from "./page-change.ts";
 import { places } from "./pages.ts";
 import { Search } from "./search.tsx";
 import { Top } from "./top.tsx";
@@ -14,11 +16,12 @@ import { Top } from "./top.tsx";
 export function Shell({ children }: { readonly children: ComponentChildren }) {
   const [location] = useLocation();
   const [searching, setSearching] = useState(false);
+  usePageChange();
   useEffect(() => {
     // The page itself reports errors of its requests.
     loadLifecycles().catch(() => {});
-    return goLive();
-  }, [session.value?.name]);
+  }, [session.value?.name, recoveries.value]);
+  useEffect(goLive, [session.value?.name]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
@@ -31,9 +34,13 @@ export function Shell({ children }: { readonly children: ComponentChildren }) {
   }, []);
   return (
     <div class="shell">
-      <a class="skip" href="#content">
+      {/* A link to a place of the page would lead to the base of the console, which is another page. */}
+      <button type="button" class="skip" onClick={focusContent}>
         Skip to the content
-      </a>
+      </button>
+      <p class="hidden" aria-live="polite">
+        {announcement.value}
+      </p>
       <Top onSearch={() => setSearching(true)} />
       <nav class="rail" aria-label="Pages">
         {places().map(({ path, name, icon }) => (
