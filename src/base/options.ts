@@ -18,6 +18,18 @@ export function checkedOptions<Options extends object>(
   throw invalid(`Unknown option \`${cleanText(stray, 100)}\` for \`${call}\`. ${remedyFor(stray, known)}`);
 }
 
+/**
+ * The names of all options of a type. The compiler refuses a name that the type lacks and a list that lacks one, so the
+ * options that are documented are those that are accepted.
+ *
+ * ```ts
+ * const known = optionNames<HttpConfig>({ port: true, host: true, token: true, limits: true, mediaSources: true });
+ * ```
+ */
+export function optionNames<Options>(names: { readonly [Name in keyof Options]-?: true }): readonly string[] {
+  return Object.keys(names);
+}
+
 function remedyFor(stray: string, known: readonly string[]): string {
   const close = nearest(stray, known);
   return close === undefined ? `Known options: ${listed(known)}.` : `Did you mean \`${close}\`?`;

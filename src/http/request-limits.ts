@@ -1,6 +1,7 @@
 import type { HttpLimits } from "../api/open/config.ts";
 import { durationMs } from "../base/duration.ts";
 import { isPawlError, PawlError } from "../base/errors.ts";
+import { checkedOptions } from "../base/options.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { RecentSecrets } from "./recent-secrets.ts";
 
@@ -17,17 +18,15 @@ const defaultCounts: Counts = {
 };
 const defaultStatementTimeout = "10s";
 
+const knownLimits = [...Object.keys(defaultCounts), "statementTimeout"];
+
 const burstSeconds = 5;
 const maxWaitingPerSlot = 8;
 
 /** Throws `option_invalid` for a limit that is none. */
 export function checkedLimits(given: HttpLimits = {}): CheckedLimits {
-  const { statementTimeout, ...counts } = given;
+  const { statementTimeout, ...counts } = checkedOptions(given, knownLimits, "http.limits");
   for (const [name, value] of Object.entries(counts)) {
-    if (!(name in defaultCounts)) {
-      const known = [...Object.keys(defaultCounts), "statementTimeout"].join(", ");
-      throw new PawlError("option_invalid", `Unknown limit \`http.limits.${name}\`. Known limits: ${known}.`);
-    }
     if (value !== undefined && !(typeof value === "number" && value >= 1))
       throw new PawlError("option_invalid", `\`http.limits.${name}\` must be a number of at least 1.`);
   }

@@ -243,7 +243,7 @@ test("a server looks for clients that are too slow every second, not when their 
 });
 
 test.each([
-  [{ limits: { streems: 1 } }, "Unknown limit `http.limits.streems`"],
+  [{ limits: { streems: 1 } }, "Unknown option `streems` for `http.limits`. Did you mean `streams`?"],
   [{ limits: { streams: 0 } }, "at least 1"],
   [{ limits: { concurrency: "many" } }, "at least 1"],
 ])("bad limits are refused before anything listens", async (options, message) => {

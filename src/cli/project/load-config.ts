@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { PawlConfig } from "../../api/open/config.ts";
+import type { HttpConfig, PawlConfig } from "../../api/open/config.ts";
 import { messageOf, PawlError } from "../../base/errors.ts";
+import { optionNames } from "../../base/options.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import type { AnyQueue } from "../../definition/queue.ts";
@@ -16,23 +17,24 @@ export interface LoadedConfig extends PawlConfig {
 }
 
 const names = ["pawl.config.ts", "pawl.config.mts", "pawl.config.mjs", "pawl.config.js", "pawl.config.json"];
-const keys = [
-  "lifecycles",
-  "schedules",
-  "queues",
-  "crowds",
-  "marketplaces",
-  "breakers",
-  "stuckAfter",
-  "outcomeTimeout",
-  "outbox",
-  "alerts",
-  "deadLetters",
-  "http",
-  "database",
-  "folder",
-  "seed",
-];
+const keys = optionNames<PawlConfig>({
+  lifecycles: true,
+  schedules: true,
+  queues: true,
+  crowds: true,
+  marketplaces: true,
+  breakers: true,
+  stuckAfter: true,
+  outcomeTimeout: true,
+  outbox: true,
+  alerts: true,
+  deadLetters: true,
+  http: true,
+  database: true,
+  folder: true,
+  seed: true,
+});
+const httpKeys = optionNames<HttpConfig>({ port: true, host: true, token: true, limits: true, mediaSources: true });
 
 /** The config file: as named, else the nearest one from `cwd` upwards. */
 export function findConfig(named: string | undefined, cwd: string): string | undefined {
@@ -111,9 +113,8 @@ async function checkServing(path: string, http: unknown): Promise<void> {
   if (http === undefined || http === false) return;
   if (typeof http !== "object" || http === null || Array.isArray(http))
     throw invalid(path, "has an `http` that is not an object", "Write, for example, http: { port: 7295 }.");
-  const known = ["port", "host", "token"];
-  const stray = Object.keys(http).find((key) => !known.includes(key));
-  if (stray !== undefined) throw invalid(path, `has an unknown key \`http.${stray}\``, suggest(stray, known));
+  const stray = Object.keys(http).find((key) => !httpKeys.includes(key));
+  if (stray !== undefined) throw invalid(path, `has an unknown key \`http.${stray}\``, suggest(stray, httpKeys));
   const { checkHttp } = await import("../../http/serve.ts");
   try {
     checkHttp(http);
