@@ -53,6 +53,18 @@ describe("a config that cannot be used", () => {
       "export default { lifecycles: [], database: 1 };",
       /`database` that is not a URL/,
     ],
+    [
+      "has a misspelt setting of the server",
+      "c.mjs",
+      "export default { lifecycles: [], http: { mediaSource: [] } };",
+      /`http\.mediaSource`[\s\S]*Did you mean "mediaSources"/,
+    ],
+    [
+      "has a misspelt limit of the server",
+      "c.mjs",
+      "export default { lifecycles: [], http: { limits: { stream: 3 } } };",
+      /`stream`[\s\S]*Did you mean `streams`/,
+    ],
     ["is no JSON", "c.json", "{", /cannot be read/],
   ])("one that %s is explained", async (_name, file, text, told) => {
     project.write({ [file]: text });
@@ -202,6 +214,36 @@ describe("pawl check", () => {
     own.write({ "c.json": '{ "lifecycles": ["./second.ts"] }' });
     const named = await own.pawl("check", "--config", "c.json");
     expect(named).toMatchObject({ code: 1, stdout: expect.stringContaining('✗ lifecycle "second"  1 fault') });
+    await own.remove();
+  });
+
+  test("takes every documented setting of the server", async () => {
+    const http = `{ port: 0, host: "127.0.0.1", token: "0123456789abcdef", limits: { streams: 3 }, mediaSources: ["https:"] }`;
+    project.write({ "c.mjs": `export default { lifecycles: [], http: ${http} };` });
+    expect(await project.pawl("check", "--config", "c.mjs")).toMatchObject({ code: 0 });
+  });
+
+  test("warns of a fallback into a join, whose children may never have been started", async () => {
+    const own = newProject({
+      "pawl.config.mjs": `
+        import { lifecycle } from "pawl";
+        const exam = lifecycle("exam", {
+          initial: "open",
+          recovery: { fallback: "again" },
+          states: {
+            open: { timeout: { after: "1d", send: "fail" }, on: { close: "joining" } },
+            joining: { join: {}, on: { joined: "done" } },
+            done: { final: "success" },
+            failed: { on: { again: "joining" } },
+          },
+        });
+        export default { lifecycles: [exam] };`,
+    });
+    const ended = await own.pawl("check");
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toContain('! lifecycle "exam"\n\n    recovery.fallback\n    "again" leads from "failed"');
+    const { warnings } = JSON.parse((await own.pawl("check", "--json")).stdout);
+    expect(warnings).toMatchObject([{ code: "join_skipped", definition: 'lifecycle "exam"' }]);
     await own.remove();
   });
 

@@ -1,5 +1,5 @@
 import { builtInEvents, failed, type LifecycleModel, type StateModel } from "../model.ts";
-import { type Faults, list, quotedValue } from "./fault.ts";
+import { type Fault, type Faults, list, quotedValue } from "./fault.ts";
 import { acceptsNothing } from "./read.ts";
 import { placeOf } from "./read-state.ts";
 
@@ -40,6 +40,24 @@ export function checkRecovery(model: LifecycleModel, declared: readonly StateMod
   if (reset === undefined || model.states.get(reset.before)?.rank !== 0) return;
   const problem = `No state is declared before ${quotedValue(reset.before)}, so it can never run.`;
   faults.add("recovery_unreachable", "recovery.reset.before", problem, "Name a later state, or take the reset out.");
+}
+
+/**
+ * Weaknesses of a valid recovery. A `fallback` that leads into a `join` finds no children if the instance failed before it
+ * started them: the join then ends at once, with none of that work done.
+ */
+export function recoveryWarnings(model: LifecycleModel): Fault[] {
+  const { fallback } = model.recovery ?? {};
+  if (fallback === undefined || !model.builtIns) return [];
+  const edges = model.edgesFrom(failed, fallback).filter(({ guard }) => guard === undefined);
+  return edges.flatMap(({ to }) => {
+    if (to === null || model.states.get(to)?.kind !== "join") return [];
+    const into = `${quotedValue(fallback)} leads from "failed" into the join ${quotedValue(to)}`;
+    const problem = `${into}. An instance that failed before it started children joins at once, without any.`;
+    const remedy =
+      "Let it lead to the state that starts the children, or give its edge in `failed` a guard that asks for them.";
+    return [{ code: "join_skipped", place: "recovery.fallback", problem, remedy }];
+  });
 }
 
 /** Ways out of a failure that lead from one to the next and back: each failure is caught, and none is counted. */

@@ -30,6 +30,7 @@ export type FaultCode =
   | "recovery_ambiguous"
   | "recovery_cyclic"
   | "recovery_unreachable"
+  | "join_skipped"
   | "built_in_changed"
   | "built_in_missing"
   | "renamed_invalid";

@@ -4,6 +4,7 @@ import type { Refusal } from "../../definition/decide/decide.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
 import { planRecovery, type RecoveryPlan } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, type StateModel } from "../../definition/model.ts";
+import { recoveryWarnings } from "../../definition/read/check-recovery.ts";
 import { canFailForGood, declaredStates } from "./exits.ts";
 import type { Findings } from "./finding.ts";
 import type { KnownTiming, Samples } from "./timings.ts";
@@ -33,6 +34,8 @@ export function checkRecoveries(
   const { recovery } = lifecycle;
   if (recovery === undefined || !lifecycle.builtIns) return routes;
   checkTime(lifecycle, known.deadline, findings);
+  for (const { problem, remedy } of recoveryWarnings(lifecycle))
+    findings.add("join_skipped", "warning", { state: failed, event: recovery.fallback! }, problem, remedy);
   for (const [name, route] of routes) {
     if (route.kind === "none") continue;
     const refusals = refusalsAfter(lifecycle, name, known.samples, findings);

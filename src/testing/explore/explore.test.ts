@@ -281,6 +281,20 @@ describe("times that do not fit together", () => {
     expect(found(make("31m", { recovery }, early))).toEqual([]);
   });
 
+  test("a fallback into a join, which has no children when the failure came before they were started", () => {
+    const recovery = { fallback: "again" };
+    const states = {
+      resting: { timeout: { after: "1m", send: "on" }, on: { on: "joining" } },
+      joining: { join: {}, on: { joined: "done" } },
+    };
+    const unguarded = make("1d", { recovery }, { ...states, failed: { on: { again: "joining" } } });
+    expect(found(unguarded)).toEqual(["warning join_skipped failed"]);
+    const guard = ({ data }: { data: { started?: boolean } }) => data.started === true || "no child was started";
+    const guarded = [{ to: "joining", guard }, { to: "resting" }];
+    expect(found(make("1d", { recovery }, { ...states, failed: { on: { again: guarded } } }))).toEqual([]);
+    expect(found(make("1d", { recovery }, { ...states, failed: { on: { again: "resting" } } }))).toEqual([]);
+  });
+
   test("a release that comes after the deadline, and retries that do", () => {
     const states = {
       resting: { release: { every: "1h", atMost: 1, send: "on" }, on: { on: "working" } },

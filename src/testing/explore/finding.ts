@@ -7,6 +7,7 @@ export type FindingCode =
   | "wait_unbounded"
   | "recovery_refused"
   | "recovery_too_late"
+  | "join_skipped"
   | "loop_unbounded"
   | "event_forgotten"
   | "deadline_unmeetable"

@@ -11,7 +11,7 @@ import { pad, printJson, type Terminal } from "../../show/terminal.ts";
 export function addCheck(program: Command, act: Act): void {
   program
     .command("check")
-    .description("check all lifecycles and crowds of the config; exits with 1 if one has a fault")
+    .description("check all lifecycles and crowds of the config; exits with 1 if one has a fault, and prints warnings")
     .option("--diagram", "also print each as a Mermaid diagram")
     .action(
       act<{ diagram?: boolean }>(async ({ terminal, flags, env, cwd }, { diagram: drawn }) => {
@@ -31,10 +31,17 @@ export function addCheck(program: Command, act: Act): void {
         }
         const { lifecycles } = config!;
         const crowds = await crowdsOf(config!);
+        const { recoveryWarnings } = await import("../../../definition/read/check-recovery.ts");
+        const warnings = lifecycles.flatMap((one) =>
+          recoveryWarnings(one).map((warning) => ({ definition: `lifecycle "${one.name}"`, ...warning })),
+        );
         if (terminal.json) {
           const sound = { lifecycles: lifecycles.map(summaryOf), crowds: crowds.map(crowdSummary) };
-          printJson(terminal, { ok: true, ...sound, faults: [] });
-        } else printSound(terminal, lifecycles, crowds);
+          printJson(terminal, { ok: true, ...sound, faults: [], warnings });
+        } else {
+          printSound(terminal, lifecycles, crowds);
+          for (const each of warnings) printWarning(terminal, each);
+        }
         if (drawn === true && !terminal.json) await printDiagrams(terminal, lifecycles);
         return exitCodes.ok;
       }),
@@ -74,6 +81,12 @@ function printSound(terminal: Terminal, lifecycles: readonly AnyLifecycle[], cro
     terminal.print(`${green("✓")} ${pad(bold(name), widest)}  ${dim(`crowd on ${marketplace}, ${each} per job`)}`);
   }
   if (lifecycles.length + crowds.length === 0) terminal.note("The config lists no lifecycle.");
+}
+
+function printWarning(terminal: Terminal, warning: Fault & { readonly definition: string }): void {
+  const { yellow, bold, dim } = terminal.paint;
+  terminal.print(`\n${yellow("!")} ${bold(warning.definition)}`);
+  terminal.print(`\n    ${warning.place}\n    ${warning.problem}\n    ${dim(warning.remedy)}`);
 }
 
 async function printDiagrams(terminal: Terminal, lifecycles: readonly AnyLifecycle[]): Promise<void> {
