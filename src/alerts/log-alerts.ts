@@ -1,4 +1,5 @@
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions } from "../base/options.ts";
 import { isLog, type Log } from "../telemetry/log.ts";
 import type { AlertSink } from "./sink.ts";
 
@@ -14,6 +15,7 @@ export function logAlerts(log: Log, options: { readonly name?: string } = {}): A
   if (!isLog(log)) {
     throw new PawlError("option_invalid", "`logAlerts` needs a pino logger, or one with debug, info, warn and error.");
   }
+  checkedOptions(options, ["name"], "logAlerts");
   return {
     name: options.name ?? "log",
     send({ message, at, ...fields }) {

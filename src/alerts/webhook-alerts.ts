@@ -1,4 +1,5 @@
 import type { Duration } from "../base/duration.ts";
+import { checkedOptions, optionNames } from "../base/options.ts";
 import type { GuardOptions } from "../outbox/brokers/webhooks/guard.ts";
 import { webhooks } from "../outbox/brokers/webhooks/webhooks.ts";
 import type { AlertSink } from "./sink.ts";
@@ -13,8 +14,20 @@ export interface WebhookAlertsOptions extends GuardOptions {
   /** Time limit of a request, 30 s at most. Defaults to `"15s"`. */
   readonly timeout?: Duration;
   /** Certificates to trust instead of Node's own. */
-  readonly ca?: string | Buffer;
+  readonly ca?: string | Uint8Array;
 }
+
+const known = optionNames<WebhookAlertsOptions>({
+  url: true,
+  secrets: true,
+  headers: true,
+  name: true,
+  timeout: true,
+  ca: true,
+  allowHttp: true,
+  ports: true,
+  allowedNetworks: true,
+});
 
 /**
  * Posts alerts as `{ type: "pawl.alert", timestamp, data }`, signed according to Standard Webhooks. A repeated delivery
@@ -24,13 +37,8 @@ export interface WebhookAlertsOptions extends GuardOptions {
  * alerts: [webhookAlerts({ url: "https://ops.example.com/pawl", secrets: [process.env.ALERT_SECRET!] })]
  * ```
  */
-export function webhookAlerts({
-  url,
-  secrets,
-  headers,
-  name = "webhook",
-  ...options
-}: WebhookAlertsOptions): AlertSink {
+export function webhookAlerts(given: WebhookAlertsOptions): AlertSink {
+  const { url, secrets, headers, name = "webhook", ...options } = checkedOptions(given, known, "webhookAlerts");
   const poster = webhooks({ ...options, endpoint: { id: name, url, secrets, ...(headers && { headers }) } });
   return {
     name,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions } from "../base/options.ts";
 import type { DeadLetterArchive } from "./archive.ts";
 
 /**
@@ -16,6 +17,7 @@ export function folderArchive(folder: string, options: { readonly name?: string 
   if (typeof folder !== "string" || folder === "") {
     throw new PawlError("option_invalid", "`folderArchive` needs the path of a folder.");
   }
+  checkedOptions(options, ["name"], "folderArchive");
   const root = resolve(folder);
   const pathOf = (name: string): string => {
     const path = resolve(root, name);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions, optionNames } from "../base/options.ts";
 import { readXml, type XmlElement } from "../base/xml.ts";
 import type { DeadLetterArchive } from "./archive.ts";
 
@@ -38,6 +39,16 @@ export interface S3ArchiveOptions {
   readonly name?: string;
 }
 
+const known = optionNames<S3ArchiveOptions>({
+  bucket: true,
+  region: true,
+  endpoint: true,
+  prefix: true,
+  credentials: true,
+  timeout: true,
+  name: true,
+});
+
 /**
  * Archives dead letters in a bucket of S3, or of a service with the same API.
  *
@@ -48,7 +59,7 @@ export interface S3ArchiveOptions {
  * ```
  */
 export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
-  const { region = "us-east-1", prefix = "" } = options ?? {};
+  const { region = "us-east-1", prefix = "" } = checkedOptions(options, known, "s3Archive");
   const base = bucketUrl(options, region);
   const timeoutMs = durationMs(options.timeout ?? "30s", "timeout");
 

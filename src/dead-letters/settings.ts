@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions, optionNames } from "../base/options.ts";
 import type { DeadLetterSource } from "../outbox/broker.ts";
 import type { DeadLetterArchive } from "./archive.ts";
 import type { Ticket } from "./results.ts";
@@ -35,15 +36,17 @@ export interface LetterSettings extends RetentionOptions {
   readonly onTicket: DeadLetterOptions["onTicket"];
 }
 
-const known = ["queues", "archive", "retention", "maxRetained", "alertOver", "onTicket"];
+const known = optionNames<DeadLetterOptions>({
+  queues: true,
+  archive: true,
+  retention: true,
+  maxRetained: true,
+  alertOver: true,
+  onTicket: true,
+});
 
 export function letterSettings(given: DeadLetterOptions = {}): LetterSettings {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    throw invalid(`\`deadLetters\` must be an object with some of ${known.join(", ")}.`);
-  }
-  const stray = Object.keys(given).find((key) => !known.includes(key));
-  if (stray !== undefined)
-    throw invalid(`\`deadLetters\` has no option \`${stray}\`. Known options: ${known.join(", ")}.`);
+  checkedOptions(given, known, "deadLetters");
   const { archive, retention: keep = "7d", maxRetained: keepMost = 10_000, alertOver = 100, onTicket } = given;
   if (onTicket !== undefined && typeof onTicket !== "function")
     throw invalid("`deadLetters.onTicket` must be a function.");

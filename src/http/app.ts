@@ -6,6 +6,7 @@ import { logOf, withReadLimits } from "../api/internals.ts";
 import type { HttpLimits } from "../api/open/config.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions, optionNames } from "../base/options.ts";
 import { logFailure } from "../telemetry/log.ts";
 import { admit, limitGuesses, returnTurns } from "./admission.ts";
 import { checkedArguments } from "./api/arguments.ts";
@@ -46,8 +47,20 @@ export interface AppOptions extends AccessOptions {
  * httpApp(pawl, { base: "/pawl" }))`.
  */
 export function httpApp(pawl: Pawl, options: AppOptions = {}): Hono {
-  return buildApp(pawl, options);
+  return buildApp(pawl, checkedOptions(options, appOptions, "httpApp"));
 }
+
+export const appOptions = optionNames<AppOptions>({
+  base: true,
+  limits: true,
+  ends: true,
+  mediaSources: true,
+  pages: true,
+  token: true,
+  authenticate: true,
+  authenticateTimeout: true,
+  reauthenticateInterval: true,
+});
 
 export interface LocalAppOptions extends Pick<AppOptions, "ends"> {
   /** Where the same Pawl answers over HTTP. */

@@ -5,7 +5,8 @@ import type { Hono } from "hono";
 import type { HttpConfig } from "../api/open/config.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { messageOf, PawlError } from "../base/errors.ts";
-import { type AppOptions, httpApp } from "./app.ts";
+import { checkedOptions } from "../base/options.ts";
+import { type AppOptions, appOptions, httpApp } from "./app.ts";
 import { checkedLimits } from "./request-limits.ts";
 
 export interface HttpOptions extends HttpConfig, Omit<AppOptions, "token" | "ends"> {}
@@ -32,6 +33,7 @@ const standardHost = "127.0.0.1";
  * ```
  */
 export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<HttpServer> {
+  checkedOptions(options, ["port", "host", ...appOptions], "serveHttp");
   const { port = standardPort, host = standardHost, ...app } = checkHttp(options);
   const { server, close } = serverFor((ends) => httpApp(pawl, { ...app, ends }));
   server.maxConnections = 1_000;

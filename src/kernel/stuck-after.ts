@@ -1,5 +1,5 @@
 import { type Duration, durationMs } from "../base/duration.ts";
-import { PawlError } from "../base/errors.ts";
+import { checkedOptions, optionNames } from "../base/options.ts";
 
 /** How long something may wait before it is reported as stuck. */
 export interface StuckAfterOptions {
@@ -32,14 +32,12 @@ export interface StuckAfter {
   readonly runningMs: number;
 }
 
+const known = optionNames<StuckAfterOptions>({ noWorker: true, ready: true, overdue: true, running: true });
+
 /** The thresholds, with defaults. Throws `option_invalid` for a value that is no duration. */
 export function stuckAfterOf(given: unknown): StuckAfter {
-  if (given !== undefined && (typeof given !== "object" || given === null))
-    throw new PawlError(
-      "option_invalid",
-      '`stuckAfter` takes an object: { noWorker: "1m", ready: "15m", overdue: "1m", running: "1d" }.',
-    );
-  const { noWorker = "1m", ready = "15m", overdue = "1m", running = "1d" } = (given ?? {}) as StuckAfterOptions;
+  const options = checkedOptions(given as StuckAfterOptions | undefined, known, "stuckAfter");
+  const { noWorker = "1m", ready = "15m", overdue = "1m", running = "1d" } = options;
   return {
     noWorkerMs: durationMs(noWorker, "stuckAfter.noWorker"),
     readyMs: durationMs(ready, "stuckAfter.ready"),

@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { isPawlError, PawlError } from "../base/errors.ts";
+import { checkedOptions, optionNames } from "../base/options.ts";
 import { PermanentError } from "../base/step-errors.ts";
 import { checkedText } from "../base/text.ts";
 
@@ -70,16 +71,22 @@ export type BreakerState = "closed" | "open" | "half_open";
 export type FlipCause = "failures" | "rested" | "probe_failed" | "probes_passed" | "forced" | "released";
 
 const slices = 12;
-const keys = ["window", "threshold", "minimum", "openFor", "openAtMost", "probes", "healthy", "ramp", "publish"];
+const keys = optionNames<BreakerOptions>({
+  window: true,
+  threshold: true,
+  minimum: true,
+  openFor: true,
+  openAtMost: true,
+  probes: true,
+  healthy: true,
+  ramp: true,
+  publish: true,
+});
 
 /** The options of a breaker, with defaults; throws `option_invalid` with the name of the option. */
 export function breakerPolicy(name: string, options: BreakerOptions = {}): BreakerPolicy {
   const of = `\`breakers\`: the breaker \`${name}\``;
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw new PawlError("option_invalid", `${of} takes an object with any of ${keys.join(", ")}.`);
-  const stray = Object.keys(options).find((key) => !keys.includes(key));
-  if (stray !== undefined)
-    throw new PawlError("option_invalid", `${of} has no setting \`${stray}\`; there are ${keys.join(", ")}.`);
+  checkedOptions(options, keys, `breakers.${name}`);
   const time = (key: "window" | "openFor" | "openAtMost" | "ramp", standard: Duration, leastMs: number) => {
     const ms = durationMs(options[key] ?? standard, `${of}: \`${key}\``);
     if (ms >= leastMs) return ms;

@@ -1,5 +1,6 @@
 import { type Duration, durationMs } from "../base/duration.ts";
 import { ignoreRejection, isThenable } from "../base/guard.ts";
+import { checkedOptions } from "../base/options.ts";
 import type { RetryModel, RetryRule } from "../definition/model.ts";
 
 /** How long to wait after the n-th failed attempt (from 1), given a random number in [0, 1). Milliseconds. */
@@ -18,6 +19,7 @@ export type RetryPolicy = RetryModel;
 export function exponential(
   options: { first?: Duration; factor?: number; cap?: Duration; jitter?: number } = {},
 ): Backoff {
+  checkedOptions(options, ["first", "factor", "cap", "jitter"], "exponential");
   const firstMs = durationMs(options.first ?? "2s", "exponential({ first })");
   const capMs = durationMs(options.cap ?? "300s", "exponential({ cap })");
   const factor = options.factor ?? 2;

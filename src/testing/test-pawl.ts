@@ -4,6 +4,7 @@ import { openOn, type PawlOptions } from "../api/open/create.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
+import { checkedOptions } from "../base/options.ts";
 import { notifyTickets } from "../dead-letters/notify-tickets.ts";
 import { enforceRetention } from "../dead-letters/retention.ts";
 import { type LetterSettings, letterSettings } from "../dead-letters/settings.ts";
@@ -91,7 +92,7 @@ const heldBackMs = 10_000;
  * ```
  */
 export async function testPawl(options: TestPawlOptions): Promise<TestPawl> {
-  const { server, pooler } = options;
+  const { server, pooler } = checkedOptions(options, testPawlOptionNames, "testPawl");
   const store = server === undefined ? await borrowMemoryStore() : await borrowPostgresStore(server, { pooler });
   await migrate(store.db);
   return openTestPawl(store, await installTestClock(store.db), options, { faults: new PlantedFaults() });

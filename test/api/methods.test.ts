@@ -5,7 +5,14 @@ import { z } from "zod";
 
 const order = lifecycle("order", {
   initial: "open",
-  states: { open: { forever: true, on: { paid: "done" } }, done: { final: "success" } },
+  events: {
+    noted: z.object({ note: z.string().optional() }).optional(),
+    because: z.object({ reason: z.string() }).optional(),
+  },
+  states: {
+    open: { forever: true, on: { paid: "done", noted: {}, because: {} } },
+    done: { final: "success" },
+  },
 });
 const mail = job("mail", { run: () => {} });
 const label = z.object({ total: z.number() });
@@ -253,6 +260,34 @@ describe("arguments that would be lost", () => {
     expect(await t.pawl.get(order, "f")).toMatchObject({ state: "open" });
     await t.pawl.send(order, "f", "fail", undefined, { actor: "ada" });
     expect((await t.pawl.journal(order, "f")).find(({ event }) => event === "fail")).toMatchObject({ actor: "ada" });
+  });
+
+  test("options in the place of an optional payload are no payload", async () => {
+    await t.pawl.start(order, { key: "o" });
+    const refused = { code: "option_invalid", message: expect.stringContaining("in the place of its payload") };
+    const noted = (...given: unknown[]) => (async () => untyped.send!(order, "o", "noted", ...given))();
+    await expect(noted({ actor: "ada" })).rejects.toMatchObject(refused);
+    await expect(noted({ idempotencyKey: "1", reason: "late" })).rejects.toMatchObject(refused);
+    const received = (async () => untyped.receive!(order, "o", "noted", { dedupeKey: "1" }))();
+    await expect(received).rejects.toMatchObject(refused);
+    expect((await t.pawl.journal(order, "o")).map(({ event }) => event)).toEqual(["start"]);
+
+    await t.pawl.send(order, "o", "noted", undefined, { actor: "ada" });
+    await t.pawl.send(order, "o", "noted", { note: "a" });
+    await t.pawl.send(order, "o", "because", { reason: "a reason of the payload" });
+    expect((await t.pawl.journal(order, "o")).slice(1)).toMatchObject([
+      { event: "noted", actor: "ada" },
+      { event: "noted", actor: null, payload: { note: "a" } },
+      { event: "because", payload: { reason: "a reason of the payload" } },
+    ]);
+  });
+
+  test("options in the place of the payload of a job enqueue nothing", async () => {
+    const refused = { code: "option_invalid", message: expect.stringContaining("enqueue(job, undefined, options)") };
+    for (const options of [{ after: "10m" }, { key: "a", priority: 1 }])
+      await expect((async () => untyped.enqueue!(mail, options))()).rejects.toMatchObject(refused);
+    expect(Object.values(await t.pawl.inspect.counts(mail)).filter((count) => count !== 0)).toEqual([]);
+    await t.pawl.enqueue(mail, undefined, { after: "10m" });
   });
 
   test("a signal that is none", async () => {

@@ -131,12 +131,12 @@ onRabbitmq("RabbitMQ", () => {
 
     test("a queue that is full refuses the message, or drops its oldest one into the dead letters", async () => {
       const refusing = newTopology({ maxLength: 1, overflow: "reject-publish", type: "classic" });
-      const broker = rabbitmq({ url, ...refusing });
+      const broker = rabbitmq({ url, exchange: refusing.exchange, topology: refusing.topology });
       await broker.publish(aMessage());
       await expect(broker.publish(aMessage())).rejects.toThrow("nacked");
       await broker.close();
       const dropping = newTopology({ maxLength: 1, overflow: "drop-head", type: "classic" });
-      const dropper = rabbitmq({ url, ...dropping });
+      const dropper = rabbitmq({ url, exchange: dropping.exchange, topology: dropping.topology });
       const [first, second] = [aMessage(), aMessage()];
       await dropper.publish(first);
       await dropper.publish(second); // Confirmed; what is dropped is with the dead letters, not lost.

@@ -3,6 +3,7 @@ import { cleanText } from "../../base/json.ts";
 import { checkedOptions, refuseMore, textOrNull } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import { takesPayload } from "../../definition/decide/decide.ts";
+import { refuseMisplacedOptions } from "../../definition/decide/misplaced-options.ts";
 import { refuseInternal } from "../../definition/internal.ts";
 import type { AnyLifecycle, EventOf } from "../../definition/language/public-types.ts";
 import { type IncomingCallback, planCallback } from "../../kernel/callbacks/receive.ts";
@@ -41,6 +42,11 @@ export class Receives {
     const given: readonly unknown[] = rest;
     const [payload, options, ...stray] = takesPayload(known, event) || given.length > 1 ? given : [undefined, given[0]];
     refuseMore(stray, "receive", "Its arguments are a lifecycle, an instance, an event, its payload and options.");
+    if (given.length === 1) {
+      const remedy = `Pass the payload first, or undefined: receive(lifecycle, instance, "${event}", undefined, options).`;
+      const call = `\`receive\` of \`${event}\``;
+      refuseMisplacedOptions(payload, receiveKeys, { schema: known.events.get(event), call, remedy });
+    }
     return this.store(lifecycle, instance, event, { payload, error: null }, options as ReceiveOptions);
   }
 
@@ -53,7 +59,7 @@ export class Receives {
     tokenId: string | null = null,
   ): Promise<ReceivedCallback> {
     const name = checkedText(event, "The event");
-    const { dedupeKey, actor, tx } = checkedOptions(options, ["dedupeKey", "actor", "tx"], "receive");
+    const { dedupeKey, actor, tx } = checkedOptions(options, receiveKeys, "receive");
     return this.#verbs.inTurn(tx, async () => {
       const known = knownLifecycle(this.#kernel, lifecycle);
       refuseInternal(known.name, "receive");
@@ -75,6 +81,8 @@ export class Receives {
     });
   }
 }
+
+const receiveKeys = ["dedupeKey", "actor", "tx"];
 
 export function checkedDedupe(given: unknown): string {
   return checkedText(given, "`dedupeKey`, which identifies the callback among those of its instance,");

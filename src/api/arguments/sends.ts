@@ -2,6 +2,7 @@ import { PawlError } from "../../base/errors.ts";
 import { checkedOptions, refuseMore, textOrNull } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import { takesPayload } from "../../definition/decide/decide.ts";
+import { misplaced, refuseMisplacedOptions } from "../../definition/decide/misplaced-options.ts";
 import { refuseInternal } from "../../definition/internal.ts";
 import type { AnyLifecycle, EventOf } from "../../definition/language/public-types.ts";
 import { asPawlError } from "../../kernel/errors.ts";
@@ -116,20 +117,23 @@ export class Sends {
     const takes = takesPayload(knownLifecycle(this.#kernel, lifecycle), event);
     const [payload, options, ...stray] = takes || rest.length > 1 ? rest : [undefined, rest[0]];
     refuseMore(stray, "send", "Its arguments are a lifecycle, an instance, an event, its payload and options.");
-    if (event === "fail" && rest.length === 1) refuseOptionsAsPayload(payload);
+    if (rest.length === 1 && takes) refuseOptionsAsPayload(lifecycle, event, payload);
     return { payload, options: checkedOptions(options as SendOptions, sendKeys, "send") };
   }
 }
 
-/** `fail` has an optional payload, so options in its place would be stored as payload and lost. */
-function refuseOptionsAsPayload(payload: unknown): void {
-  if (typeof payload !== "object" || payload === null) return;
-  const keys = Object.keys(payload);
-  if (!keys.every((key) => sendKeys.includes(key)) || keys.every((key) => key === "reason")) return;
-  throw new PawlError(
-    "option_invalid",
-    `\`send\` of \`fail\` has options (${keys.map((key) => `\`${key}\``).join(", ")}) in the place of its payload. Pass the payload first, or undefined: send(lifecycle, instance, "fail", undefined, options).`,
-  );
+/** Where a payload is optional, options in its place would be taken for it and lost. */
+function refuseOptionsAsPayload(lifecycle: AnyLifecycle, event: string, payload: unknown): void {
+  const call = `\`send\` of \`${event}\``;
+  const remedy = `Pass the payload first, or undefined: send(lifecycle, instance, "${event}", undefined, options).`;
+  if (event !== "fail") {
+    refuseMisplacedOptions(payload, sendKeys, { schema: lifecycle.events.get(event), call, remedy });
+    return;
+  }
+  const keys = typeof payload === "object" && payload !== null ? Object.keys(payload) : [];
+  // A failure has a reason of its own.
+  if (keys.every((key) => key === "reason") || !keys.every((key) => sendKeys.includes(key))) return;
+  throw misplaced(keys, call, remedy);
 }
 
 const itemKeys = ["to", "event", "payload"];

@@ -1,6 +1,7 @@
 import { PawlError } from "../../base/errors.ts";
 import { checkedOptions, textOrNull } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
+import { refuseMisplacedOptions } from "../../definition/decide/misplaced-options.ts";
 import { refuseInternal } from "../../definition/internal.ts";
 import type { AnyJob, JobPayloadOf } from "../../definition/job.ts";
 import type { AnyLifecycle, StartDataOf } from "../../definition/language/public-types.ts";
@@ -63,7 +64,12 @@ export class Starts {
    */
   async enqueue<J extends AnyJob>(job: J, ...rest: EnqueueArguments<J>): Promise<StartedInstance<J>> {
     const [payload, given] = rest as readonly [JobPayloadOf<J>, EnqueueOptions?];
-    const options = checkedOptions(given, [...callKeys, ...jobKeys], "enqueue");
+    const known = [...callKeys, ...jobKeys];
+    const options = checkedOptions(given, known, "enqueue");
+    if (rest.length === 1) {
+      const remedy = "Pass the payload first, or undefined: enqueue(job, undefined, options).";
+      refuseMisplacedOptions(payload, known, { schema: job.data, call: "`enqueue`", remedy });
+    }
     return this.#verbs.inTurn(options.tx, async () => {
       const started = await this.#verbs.start(this.#enqueueOf(job, { ...options, payload }), options.tx);
       return startedInstance(this.#kernel, job, started);

@@ -1,5 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import { compute } from "../../base/guard.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { PermanentError } from "../../base/step-errors.ts";
 import {
   type Bonus,
@@ -61,7 +62,7 @@ export interface MarketplaceFault {
  * ```
  */
 export function memoryMarketplace(options: MemoryMarketplaceOptions = {}): MemoryMarketplace {
-  return new MemoryMarketplace(options);
+  return new MemoryMarketplace(checkedOptions(options, ["now", "rejectionReopens", "staysBelow"], "memoryMarketplace"));
 }
 
 const pageSize = 100;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { type Duration, durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import { deleteExpiredTokens, insertToken, type KnownToken, readToken } from "../../store/callbacks/callback-tokens.ts";
 import { readAnswers } from "../../store/callbacks/callbacks.ts";
@@ -27,7 +28,8 @@ export async function makeToken(
 ): Promise<string> {
   const name = checkedText(event, "The event of a callback token");
   checkCallbackEvent(task.lifecycle, name);
-  const { expiresIn = standardExpiry } = (options ?? {}) as { expiresIn?: Duration };
+  const given = (options ?? undefined) as { expiresIn?: Duration } | undefined;
+  const { expiresIn = standardExpiry } = checkedOptions(given, ["expiresIn"], "step.callbackToken");
   const expiresAfterMs = durationMs(expiresIn, "callbackToken({ expiresIn })");
   if (expiresAfterMs > longestMs) throw new PawlError("option_invalid", "A callback token is good for a year at most.");
   const [id, secret] = [kernel.newId(), randomBytes(secretBytes)];

@@ -1,4 +1,4 @@
-import { PawlError } from "../../base/errors.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type ChildRow, type Run, readChildren, readChildrenOf } from "../../store/family/children.ts";
@@ -37,16 +37,8 @@ export function planChild(
   return { planned, place };
 }
 
-function childOptions(given: unknown = {}): { key: string | null; data: unknown } {
-  const stray =
-    typeof given === "object" && given !== null && !Array.isArray(given)
-      ? Object.keys(given).find((name) => name !== "key" && name !== "data")
-      : "";
-  if (stray !== undefined) {
-    const what = stray === "" ? "something else" : `\`${stray}\``;
-    throw new PawlError("option_invalid", `\`step.start\` takes { key, data }, and was given ${what}.`);
-  }
-  const { key, data } = given as { key?: unknown; data?: unknown };
+function childOptions(given: unknown): { key: string | null; data: unknown } {
+  const { key, data } = checkedOptions(given as { key?: unknown; data?: unknown }, ["key", "data"], "step.start");
   return {
     key: key === undefined || key === null ? null : checkedText(key, "The key of a child", "key_invalid"),
     data,

@@ -1,8 +1,10 @@
 import { durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import { payloadOf, takesPayload } from "../../definition/decide/decide.ts";
+import { refuseMisplacedOptions } from "../../definition/decide/misplaced-options.ts";
 import { isInternal, refuseInternal } from "../../definition/internal.ts";
 import { type LifecycleModel, sendLaneOf } from "../../definition/model.ts";
 import type { EffectRow } from "../../store/tasks/tasks.ts";
@@ -29,6 +31,10 @@ export function planSend(
   const isEvent = [...known.states.keys()].some((state) => known.edgesFrom(state, name).length > 0);
   if (!isEvent) throw new PawlError("event_unknown", `\`${known.name}\` has no event \`${name}\`.`, { event: name });
   const [payload, options] = takesPayload(known, name) || rest.length > 1 ? rest : [undefined, rest[0]];
+  if (rest.length === 1) {
+    const remedy = `Pass the payload first, or undefined: step.send(lifecycle, instance, "${name}", undefined, { after }).`;
+    refuseMisplacedOptions(payload, ["after"], { schema: known.events.get(name), call: "`step.send`", remedy });
+  }
   const afterMs = delayOf(options, name);
   const checked = payloadOf(known, { name, payload, actor: null, reason: null });
   if (checked.faults !== undefined) throw payloadInvalid(known, name, checked.faults);
@@ -45,14 +51,7 @@ export function planSend(
 }
 
 function delayOf(options: unknown, event: string): number {
-  if (options === undefined) return 0;
-  const isObject = typeof options === "object" && options !== null;
-  const stray = isObject ? Object.keys(options).find((key) => key !== "after") : undefined;
-  if (!isObject || stray !== undefined) {
-    const what = isObject ? `the option \`${stray}\`` : `${typeof options} as options`;
-    throw new PawlError("option_invalid", `step.send of \`${event}\` does not take ${what}. It takes { after }.`);
-  }
-  const { after } = options as { after?: unknown };
+  const { after } = checkedOptions(options as { after?: unknown } | undefined, ["after"], "step.send");
   return after === undefined ? 0 : durationMs(after, `step.send of \`${event}\`: after`);
 }
 

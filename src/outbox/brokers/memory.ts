@@ -1,3 +1,4 @@
+import { checkedOptions } from "../../base/options.ts";
 import { matchesTopic } from "../../policy/topic.ts";
 import type { Broker, OutboxMessage } from "../broker.ts";
 
@@ -27,7 +28,7 @@ type Handler = (message: OutboxMessage) => unknown;
  * ```
  */
 export function memoryBroker(options: MemoryBrokerOptions = {}): MemoryBroker {
-  return new MemoryBroker(options);
+  return new MemoryBroker(checkedOptions(options, ["name", "types", "remember"], "memoryBroker"));
 }
 
 export class MemoryBroker implements Broker {

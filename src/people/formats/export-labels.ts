@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
 import { PawlError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
+import { checkedOptions } from "../../base/options.ts";
 
 /** A label with its sample, for exports. */
 export interface LabelRow {
@@ -44,7 +45,8 @@ export interface CsvExportOptions {
  * numbers stay numbers, including negative ones.
  */
 export async function* labelsToCsv(rows: LabelRows, options: CsvExportOptions = {}): AsyncGenerator<string> {
-  const { fields, data = [], delimiter = "," } = options;
+  const known = ["fields", "data", "delimiter", "byteOrderMark"];
+  const { fields, data = [], delimiter = "," } = checkedOptions(options, known, "labelsToCsv");
   if (![",", ";", "\t"].includes(delimiter)) {
     throw new PawlError("option_invalid", "The delimiter of an export must be a comma, a semicolon or a tab.");
   }

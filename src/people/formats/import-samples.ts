@@ -1,5 +1,6 @@
 import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
 import { type Json, storableText } from "../../base/json.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { checkedText } from "../../base/text.ts";
 import { csvRecords } from "./csv-records.ts";
 import { type ByteStream, type ImportCursor, linesOf, textOf } from "./lines.ts";
@@ -53,6 +54,7 @@ export interface CsvImportOptions extends ImportOptions {
  * ```
  */
 export async function* samplesFromJsonl(input: ByteStream, options: ImportOptions = {}): AsyncGenerator<ImportedLine> {
+  checkedOptions(options, importOptions, "samplesFromJsonl");
   for await (const line of linesOf(input)) {
     if (line.end <= (options.after?.byte ?? 0)) continue;
     const read = textOf(line);
@@ -65,11 +67,14 @@ export async function* samplesFromJsonl(input: ByteStream, options: ImportOption
   }
 }
 
+const importOptions = ["key", "gold", "after"];
+
 /**
  * Reads samples from CSV, one record per sample; the first record has the names of the fields. An invalid record is
  * reported with the number of its first line and does not stop the import; an invalid header does.
  */
 export async function* samplesFromCsv(input: ByteStream, options: CsvImportOptions = {}): AsyncGenerator<ImportedLine> {
+  checkedOptions(options, [...importOptions, "columns", "delimiter"], "samplesFromCsv");
   const delimiter = options.delimiter ?? ",";
   if (delimiter.length !== 1 || '"\r\n'.includes(delimiter)) {
     throw new PawlError(

@@ -1,5 +1,6 @@
 import { compute } from "../../base/guard.ts";
 import type { Json } from "../../base/json.ts";
+import { checkedOptions } from "../../base/options.ts";
 import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 import { consensusOf } from "../../policy/agreement/consensus.ts";
 import { type Answer, answerIn, answersOf, type LabelShape, shapeOf } from "../../policy/agreement/label-shape.ts";
@@ -34,6 +35,7 @@ export interface LabelStudioOptions {
  * in `meta.pawl`.
  */
 export async function* labelsToLabelStudio(rows: LabelRows, given: LabelStudioOptions = {}): AsyncGenerator<string> {
+  checkedOptions(given, ["form", "shape", "shows", "ratings", "consensus", "completedBy"], "labelsToLabelStudio");
   const options = given.form === undefined ? given : { ...given, shape: labelShape(given.form) };
   let [tasks, annotations] = [0, 0];
   for await (const labels of samplesOf(rows)) {

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../../base/canonical-json.ts";
 import { PawlError } from "../../base/errors.ts";
 import type { Json } from "../../base/json.ts";
+import { checkedOptions } from "../../base/options.ts";
 import { columnsOf, type GivenLabel, type LabelColumns } from "./label-columns.ts";
 
 export interface DawidSkeneOptions {
@@ -73,6 +74,7 @@ const trustedRight = 0.75;
  * ```
  */
 export function dawidSkene(labels: Iterable<GivenLabel>, options: DawidSkeneOptions = {}): DawidSkene {
+  checkedOptions(options, ["classes", "trust", "maxRounds", "tolerance"], "dawidSkene");
   const given = [...labels];
   const columns = columnsOf(inOneOrder(given), options.classes);
   const model = new Model(columns, options.trust ?? 4);

@@ -136,10 +136,10 @@ eachStore((store) => {
     });
     await t.work();
     expect(refused).toEqual([
-      "step.send of `shut` does not take the option `afer`. It takes { after }.",
+      "Unknown option `afer` for `step.send`. Did you mean `after`?",
       expect.stringMatching(/^step\.send of `shut`: after: "soon" is not a duration/),
-      "step.send of `shut` does not take string as options. It takes { after }.",
-      "step.send of `shut` does not take number as options. It takes { after }.",
+      "`step.send` takes an object with `after`.",
+      "`step.send` takes an object with `after`.",
     ]);
     expect((await t.pawl.get(box, "b"))!.state).toBe("open");
   });

@@ -2,6 +2,7 @@ import { durationMs } from "../../../base/duration.ts";
 import { PawlError } from "../../../base/errors.ts";
 import { compute } from "../../../base/guard.ts";
 import type { Json } from "../../../base/json.ts";
+import { checkedOptions, optionNames } from "../../../base/options.ts";
 import type { AnyCrowd } from "../../../definition/crowd.ts";
 import { settleWithin } from "../../../kernel/time-limit.ts";
 import type {
@@ -50,8 +51,23 @@ const sites = {
  * ```
  */
 export function mturk(options: MturkOptions = {}): Marketplace {
-  return new MechanicalTurk(options);
+  return new MechanicalTurk(checkedOptions(options, known, "mturk"));
 }
+
+const known = optionNames<MturkOptions>({
+  live: true,
+  sandbox: true,
+  endpoint: true,
+  region: true,
+  credentials: true,
+  question: true,
+  answer: true,
+  qualifications: true,
+  notify: true,
+  scope: true,
+  requestTimeout: true,
+  now: true,
+});
 
 class MechanicalTurk implements Marketplace {
   readonly title = "Mechanical Turk";

@@ -1,11 +1,12 @@
 import { isPawlError, messageOf, PawlError } from "../../../base/errors.ts";
 import { guardListener, refusePromise } from "../../../base/guard.ts";
+import { checkedOptions } from "../../../base/options.ts";
 import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import { noteRejection } from "../../../kernel/callbacks/rejections.ts";
 import { kernelOf } from "../../../kernel/kernel-of.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";
 import { errorFields, logFailure } from "../../../telemetry/log.ts";
-import { type ConsumeOptions, Consumer, type IncomingMessage, type Verdict } from "./consumer.ts";
+import { type ConsumeOptions, Consumer, consumeOptions, type IncomingMessage, type Verdict } from "./consumer.ts";
 
 interface CallbackOptions {
   readonly dedupeKey: string;
@@ -71,6 +72,8 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
   readonly read: (message: CallbackMessage) => ReadCallback | undefined;
 }
 
+const known = ["read", ...consumeOptions.filter((name) => name !== "handler")];
+
 /**
  * Consumes the messages of a queue as callbacks: each is stored and committed, and then acknowledged, so it is
  * delivered again if this process dies before. While the database is away messages are held, for any length of time. A
@@ -88,7 +91,8 @@ export interface CallbackQueueOptions extends Omit<ConsumeOptions, "handler"> {
  * });
  * ```
  */
-export function consumeCallbacks(pawl: CallbackTaker, { read, ...options }: CallbackQueueOptions): Consumer {
+export function consumeCallbacks(pawl: CallbackTaker, given: CallbackQueueOptions): Consumer {
+  const { read, ...options } = checkedOptions(given, known, "consumeCallbacks");
   if (typeof read !== "function")
     throw new PawlError("option_invalid", "`consumeCallbacks` needs `read`, a function that reads a message.");
   const { queue } = options;

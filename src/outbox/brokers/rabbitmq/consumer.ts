@@ -2,6 +2,7 @@ import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import { guardListener } from "../../../base/guard.ts";
+import { checkedOptions, optionNames } from "../../../base/options.ts";
 import { settleWithin } from "../../../kernel/time-limit.ts";
 import { exponential } from "../../../policy/retry.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";
@@ -75,8 +76,21 @@ export interface ConsumeOptions {
  * ```
  */
 export function consume(options: ConsumeOptions): Consumer {
+  checkedOptions(options, consumeOptions, "consume");
   return new Consumer(options);
 }
+
+export const consumeOptions = optionNames<ConsumeOptions>({
+  url: true,
+  queue: true,
+  handler: true,
+  available: true,
+  handlerTimeout: true,
+  prefetch: true,
+  topology: true,
+  maxBytes: true,
+  onFailure: true,
+});
 
 const redelivery = exponential({ first: "100ms", cap: "5s" });
 

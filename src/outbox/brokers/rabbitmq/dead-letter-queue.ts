@@ -1,4 +1,5 @@
 import { PawlError } from "../../../base/errors.ts";
+import { checkedOptions, optionNames } from "../../../base/options.ts";
 import { logFailure } from "../../../telemetry/log.ts";
 import type { DeadLetterSource } from "../../broker.ts";
 import { checkedUrl } from "./connect.ts";
@@ -13,6 +14,14 @@ export interface DeadLetterQueueOptions extends Pick<ConsumeOptions, "url" | "qu
   readonly broker?: string;
 }
 
+const known = optionNames<DeadLetterQueueOptions>({
+  url: true,
+  queue: true,
+  topology: true,
+  prefetch: true,
+  broker: true,
+});
+
 /**
  * Turns the messages of a dead-letter queue into dead letters: each is stored, and then acknowledged. A requeued one
  * goes back, through the outbox, to the queue in which it died.
@@ -21,7 +30,8 @@ export interface DeadLetterQueueOptions extends Pick<ConsumeOptions, "url" | "qu
  * createPawl({ lifecycles: [essay], deadLetters: { queues: [deadLetterQueue({ url, queue: "grading.dlq" })] } });
  * ```
  */
-export function deadLetterQueue({ broker = "rabbitmq", ...options }: DeadLetterQueueOptions): DeadLetterSource {
+export function deadLetterQueue(given: DeadLetterQueueOptions): DeadLetterSource {
+  const { broker = "rabbitmq", ...options } = checkedOptions(given, known, "deadLetterQueue");
   checkedUrl(options.url);
   const { queue, prefetch = 5 } = options; // Each may be large.
   if (typeof queue !== "string" || queue === "" || typeof broker !== "string" || broker === "") {

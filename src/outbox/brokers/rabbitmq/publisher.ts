@@ -2,6 +2,7 @@ import type { ChannelModel, ConfirmChannel } from "amqplib";
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import { compute } from "../../../base/guard.ts";
+import { checkedOptions, optionNames } from "../../../base/options.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { type Broker, BrokerAway, type OutboxMessage } from "../../broker.ts";
@@ -55,8 +56,19 @@ export interface RabbitmqOptions {
  * ```
  */
 export function rabbitmq(options: RabbitmqOptions): RabbitmqBroker {
-  return new RabbitmqBroker(options);
+  return new RabbitmqBroker(checkedOptions(options, known, "rabbitmq"));
 }
+
+const known = optionNames<RabbitmqOptions>({
+  url: true,
+  name: true,
+  exchange: true,
+  route: true,
+  types: true,
+  topology: true,
+  headers: true,
+  confirmTimeout: true,
+});
 
 const defaultExchange = "pawl.exchange";
 const blockedPauseMs = 1_000;

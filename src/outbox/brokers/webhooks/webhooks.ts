@@ -1,6 +1,7 @@
 import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import { guardListener } from "../../../base/guard.ts";
+import { checkedOptions, optionNames } from "../../../base/options.ts";
 import { PermanentError, TransientError } from "../../../base/step-errors.ts";
 import { matchesTopic } from "../../../policy/topic.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";
@@ -51,7 +52,7 @@ export interface WebhooksOptions extends GuardOptions {
    */
   readonly giveUpAfter?: Duration;
   /** Certificates to trust instead of those that Node knows. */
-  readonly ca?: string | Buffer;
+  readonly ca?: string | Uint8Array;
   /** Called when an endpoint is disabled because it answered 410 Gone; remove it from your list. */
   readonly onDisabled?: (endpoint: WebhookEndpoint, reason: string) => void;
 }
@@ -64,8 +65,21 @@ export interface WebhooksOptions extends GuardOptions {
  * ```
  */
 export function webhooks(options: WebhooksOptions): WebhooksBroker {
-  return new WebhooksBroker(options);
+  return new WebhooksBroker(checkedOptions(options, known, "webhooks"));
 }
+
+const known = optionNames<WebhooksOptions>({
+  name: true,
+  types: true,
+  endpoint: true,
+  timeout: true,
+  giveUpAfter: true,
+  ca: true,
+  onDisabled: true,
+  allowHttp: true,
+  ports: true,
+  allowedNetworks: true,
+});
 
 const longestTimeoutMs = 30_000;
 /** How soon an endpoint that cannot be reached is tried again, until it rests. */
@@ -96,7 +110,7 @@ export class WebhooksBroker implements Broker {
     this.#types = options.types ?? ["#"];
     this.#giveUpAfterMs = durationMs(options.giveUpAfter ?? "5d", "giveUpAfter");
     this.#guard = new Guard(options, resolve);
-    this.#poster = new Poster(this.#guard, { ca: options.ca });
+    this.#poster = new Poster(this.#guard, { ca: pem(options.ca) });
     if (typeof endpoint === "object") checkEndpoint(endpoint as WebhookEndpoint, this.#guard);
   }
 
@@ -173,6 +187,11 @@ export class WebhooksBroker implements Broker {
     this.#endpoints.failed(endpoint.id, pauseMs);
     throw pauseMs === undefined ? new Error(said) : new TransientError(said, { retryAfterMs: pauseMs });
   }
+}
+
+/** As text, or as the only kind of bytes that Node's TLS takes. */
+function pem(given: WebhooksOptions["ca"]): string | Buffer | undefined {
+  return given === undefined || typeof given === "string" ? given : Buffer.from(given);
 }
 
 function failureOf(error: unknown, timeoutMs: number): string {
