@@ -1,6 +1,7 @@
 import { constant, job, lifecycle, type Step } from "pawl";
 import { expect, test } from "vitest";
 import { sql } from "../../src/store/port/db.ts";
+import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 
 const once = { maxAttempts: 1, backoff: constant("1s") };
@@ -172,14 +173,80 @@ eachStore((store) => {
     expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
-  test("a failed child of a parent that was discarded or restarted is not reported: somebody has decided about it", async () => {
+  /** The failed children that nothing reports and nothing will move. */
+  async function silentFailures(t: TestPawl): Promise<number> {
+    const rows = await t.db.rows(sql`select id from pawl.instances where state = 'failed' and outcome is null`);
+    return rows.length;
+  }
+
+  test("failed children of a parent that is discarded or restarted are discarded with it, and not reported", async () => {
     for (const event of ["discard", "restart"] as const) {
       await using t = await failedInHurry();
+      expect(await silentFailures(t)).toBe(1);
       await t.pawl.send(hurried, "h", event);
-      for (let round = 0; round < 3; round++) await t.maintain();
+      for (let round = 0; round < 2; round++) await t.maintain();
+      expect(await silentFailures(t)).toBe(0);
+      const [child] = await t.pawl.list(part, { state: "discarded" });
+      expect((await t.pawl.journal(part, { id: child!.id })).at(-1)).toMatchObject({
+        event: "discard",
+        reason: event === "discard" ? "parent_discarded" : "parent_restarted",
+      });
       expect(await t.pawl.deadLetters.list()).toEqual([]);
+      expect(await t.db.rows(sql`select id from pawl.alerts`)).toEqual([]);
+      expect(await t.db.rows(sql`select id from pawl.checks`)).toEqual([]);
       expect(await t.pawl.inspect.verify()).toEqual([]);
     }
+  });
+
+  test("a failed child with a dead letter stays for a person when its parent is restarted", async () => {
+    const { t, parent } = await failedPart("wait");
+    await using _ = t;
+    await t.pawl.send(parent, "p", "restart");
+    for (let round = 0; round < 3; round++) await t.maintain();
+    expect(await t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "part", status: "open" }]);
+    expect(await silentFailures(t)).toBe(1);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("a child that was left to a join is reported when its parent goes on to where there is none, without an end", async () => {
+    const roaming = lifecycle("roaming", {
+      initial: "planning",
+      states: {
+        planning: { run: startParts, on: { planned: "working" } },
+        working: { forever: true, on: { worked: "joining", stray: "idling" } },
+        joining: { join: { failed: "count" }, on: { joined: "built" } },
+        idling: { forever: true, on: { leave: "built" } },
+        built: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [roaming, part] });
+    await t.pawl.start(roaming, { key: "r" });
+    await (await t.claim("roaming/planning")).run();
+    await (await t.claim("part/making")).fail(jammed);
+    await t.advance("1m");
+    await (await t.claim("part/failed")).run();
+    await (await t.claim("part/making")).fail(jammed);
+    await t.maintain();
+    expect(await t.pawl.deadLetters.list()).toEqual([]);
+    await t.pawl.send(roaming, "r", "stray");
+    await t.maintain();
+    expect(await t.pawl.deadLetters.list()).toMatchObject([{ lifecycle: "part" }]);
+    expect(await t.pawl.inspect.verify()).toEqual([]);
+  });
+
+  test("verify finds a failed child that has neither a dead letter nor a parent that will handle it", async () => {
+    await using t = await failedInHurry();
+    const [child] = await t.pawl.list(part, { state: "failed" });
+    await t.pawl.send(hurried, "h", "discard");
+    await t.db.rows(sql`delete from pawl.checks`);
+    const { id: parent } = (await t.pawl.get(hurried, "h"))!;
+    expect(await t.pawl.inspect.verify()).toEqual([
+      {
+        invariant: "I11",
+        instance: child!.id,
+        message: `It failed in "making" and was left to its parent ${parent}, which has no join ahead for it, and there is no dead letter.`,
+      },
+    ]);
   });
 
   test("a child whose parent was discarded raises an alert of its own", async () => {

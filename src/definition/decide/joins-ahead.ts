@@ -1,5 +1,5 @@
 import type { LifecycleModel } from "../model.ts";
-import type { Shape } from "../shape.ts";
+import { type Shape, shapeOf } from "../shape.ts";
 
 /** Events that lead to any state, or to none: they do not show where an instance goes. */
 export const notAhead: ReadonlySet<string> = new Set(["restart", "discard", "fail", "recover", "accept_late"]);
@@ -17,6 +17,15 @@ export function joinsAhead({ states, edges }: Pick<Shape, "states" | "edges">, s
     for (const { from, event, to } of edges) if (from === at && !notAhead.has(event)) seen.add(to);
   }
   return false;
+}
+
+const shapes = new WeakMap<LifecycleModel, Shape>();
+
+/** The same for an instance of this definition. */
+export function isJoinAhead(lifecycle: LifecycleModel, state: string): boolean {
+  const shape = shapes.get(lifecycle) ?? shapeOf(lifecycle);
+  shapes.set(lifecycle, shape);
+  return joinsAhead(shape, state);
 }
 
 /** Whether a lifecycle has a join that handles failed children by itself. */

@@ -3,7 +3,7 @@ import { callbacksMisjudged, callbacksWithoutMove, inconsistentInboxes } from ".
 import { forgottenJoins, inconsistentChildren } from "./children.ts";
 import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWithoutMove } from "./outbox.ts";
 import { inconsistentAssignments, inconsistentSamples, inconsistentSums } from "./people.ts";
-import { forgottenFailures, inconsistentTickets, surplusDeadLetters } from "./recovery.ts";
+import { forgottenChildFailures, forgottenFailures, inconsistentTickets, surplusDeadLetters } from "./recovery.ts";
 import type { Slice } from "./slice.ts";
 import { deadlinesEarly, timersPassedOver } from "./times.ts";
 import { forgottenWaits } from "./waits.ts";
@@ -109,6 +109,7 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["children", forgottenJoins],
   ["recovery", forgottenFailures],
   ["I11", forgottenWaits],
+  ["I11", forgottenChildFailures],
   ["people", inconsistentAssignments],
   ["people", inconsistentSamples],
 ];

@@ -1,5 +1,5 @@
 import type { InstanceModel } from "../../definition/decide/instance.ts";
-import { hasJoins } from "../../definition/decide/joins-ahead.ts";
+import { hasJoins, isJoinAhead } from "../../definition/decide/joins-ahead.ts";
 import { failed, type LifecycleModel } from "../../definition/model.ts";
 import type { CheckRow } from "../../store/family/checks.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
@@ -137,11 +137,12 @@ function outcomeForParent({ lifecycle, row, instance, draft }: Drafted): string 
   return childOutcomeOf(lifecycle, instance, draft.step !== null) ?? "open";
 }
 
-/** It has children, and leaves a join by another event than that of the join, or ends elsewhere. */
+/** It has children, and ends, is restarted, or continues to where no join is ahead, by another event than that of a join. */
 function passesJoin({ lifecycle, row, instance, lastEvent }: Drafted): boolean {
-  if (!row.has_children || !hasJoins(lifecycle)) return false;
-  const isLeft = lifecycle.states.get(row.state)?.kind === "join" || instance.outcome !== null;
-  return isLeft && lastEvent !== "joined" && instance.outcome !== "discarded";
+  if (!row.has_children || !hasJoins(lifecycle) || lastEvent === "joined") return false;
+  if (instance.outcome !== null || instance.run > row.run) return true;
+  const isAhead = (state: string) => isJoinAhead(lifecycle, state);
+  return isAhead(row.failed_from ?? row.state) && !isAhead(instance.failedFrom ?? instance.state);
 }
 
 /** Whether there can be a step's task: the state that was read works, recovers, or is of a definition not known here. */

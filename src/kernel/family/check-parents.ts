@@ -7,6 +7,7 @@ import type { InstanceUpdate } from "../commit/instance-update.ts";
 import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
 import { applyDueFirst, deliverOwnEvent, retryingOwnEvents } from "../move/apply-due.ts";
 import { sweep } from "../move/sweep.ts";
+import { discardAbandonedChildren } from "./discard-left-children.ts";
 import { deliverAnswers, type PlannedQuestions, syncQuestions } from "./questions.ts";
 import { reportUnjoinedFailures } from "./unjoined-failures.ts";
 
@@ -51,8 +52,9 @@ export async function checkParents(kernel: Kernel, pageSize: number): Promise<Ch
     const asking = ours.filter((row) => asks(kernel, row)).map((row) => row.id);
     const { again: untended, failures: unasked } = await syncQuestions(kernel, asking, planned);
     const { again: unreported, failures: unsaid } = await reportUnjoinedFailures(kernel, ours);
+    const undiscarded = await discardAbandonedChildren(kernel, ours);
     failures.push(...unasked, ...unsaid);
-    const again = new Set([...newer, ...swept.missed, ...busy, ...untended, ...unreported]);
+    const again = new Set([...newer, ...swept.missed, ...busy, ...untended, ...unreported, ...undiscarded]);
     const stays = (id: string) => again.has(id);
     const made = checks.filter((check) => !stays(check.instance_id));
     done += made.length;

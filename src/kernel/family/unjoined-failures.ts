@@ -1,6 +1,5 @@
-import { hasJoins, joinsAhead } from "../../definition/decide/joins-ahead.ts";
-import { failed, type LifecycleModel } from "../../definition/model.ts";
-import { type Shape, shapeOf } from "../../definition/shape.ts";
+import { hasJoins, isJoinAhead } from "../../definition/decide/joins-ahead.ts";
+import { failed } from "../../definition/model.ts";
 import { readUnjoinedFailures } from "../../store/family/children.ts";
 import { type InstanceRow, readInstances } from "../../store/move/instances.ts";
 import type { InstanceUpdate } from "../commit/instance-update.ts";
@@ -12,8 +11,7 @@ const pageSize = 500;
 /**
  * Reports failed children that were left to parents which then continued without the join that was to handle them: by a
  * timeout, or by another way to their end. Each gets the dead letter and the alert that it would have had without a
- * parent. A parent that was discarded or restarted was decided by a person, with its children. Returns the parents that
- * must be checked again.
+ * parent. Returns the parents that must be checked again.
  */
 export async function reportUnjoinedFailures(
   kernel: Kernel,
@@ -43,15 +41,7 @@ export async function reportUnjoinedFailures(
 function hasPassedJoins(kernel: Kernel, row: InstanceRow): boolean {
   const lifecycle = lifecycleOf(kernel, row);
   if (!hasJoins(lifecycle) || row.outcome === "discarded") return false;
-  return row.outcome !== null || !joinsAhead(shapeOnce(lifecycle), row.failed_from ?? row.state);
-}
-
-const shapes = new WeakMap<LifecycleModel, Shape>();
-
-function shapeOnce(lifecycle: LifecycleModel): Shape {
-  const known = shapes.get(lifecycle) ?? shapeOf(lifecycle);
-  shapes.set(lifecycle, known);
-  return known;
+  return row.outcome !== null || !isJoinAhead(lifecycle, row.failed_from ?? row.state);
 }
 
 function report(update: InstanceUpdate, attempts: number): void {

@@ -2,8 +2,8 @@ import { firstIdAt } from "../../base/ids.ts";
 import { readDefinitions } from "../../store/definitions.ts";
 import { claimSweep, type Ended, endSweep } from "../../store/move/sweeps.ts";
 import { commitRemoval } from "../commit/commit-removal.ts";
+import { discardLeftChildren } from "../family/discard-left-children.ts";
 import type { Kernel } from "../kernel.ts";
-import { discardLeftChildren } from "./discard-left-children.ts";
 
 /** The result of a round of pruning. */
 export interface Pruned {

@@ -206,6 +206,35 @@ export function readUnjoinedFailures(db: Executor, parents: readonly Run[], limi
     limit ${limit}::int`);
 }
 
+/** A failed child that was left to its parent. */
+export interface LeftChild {
+  readonly id: string;
+  readonly parent_id: string;
+  readonly lifecycle: string;
+  readonly version: number;
+}
+
+/** Failed children of these parents, of that run and those before it, about which no dead letter is open. */
+export function readLeftFailures(db: Executor, parents: readonly Run[], limit: number): Promise<LeftChild[]> {
+  return db.rows<LeftChild>(sql`
+    select child.id::text as id, parent.id::text as parent_id, child.lifecycle, child.version
+    from unnest(
+      (select ${textArray(parents.map((one) => one.id))}::text)::uuid[],
+      (select ${textArray(parents.map((one) => one.run))}::text)::int[]
+    ) as parent(id, run)
+    cross join lateral (
+      select each.id, each.lifecycle, each.version from pawl.instances as each
+      where each.parent_id = parent.id and each.parent_run <= parent.run and each.child_outcome = 'failure'
+        and each.closed_at is null and each.child_name not like '?%'
+      offset 0
+    ) as child
+    where not exists (
+      select from pawl.dead_letters as letter
+      where letter.instance_id = child.id and letter.kind = 'instance' and letter.status = 'open' offset 0
+    )
+    limit ${limit}::int`);
+}
+
 /** A child as a letter names it. */
 export interface NamedChild extends Run {
   readonly letterId: string;

@@ -1,3 +1,4 @@
+import type { LeftChild } from "../family/children.ts";
 import { type Executor, sql } from "../port/db.ts";
 
 /** The result of one scan of ended instances. */
@@ -75,8 +76,8 @@ export interface PruneBatch {
 }
 
 /** The failed children that were left to those of the next instances whose retention has ended. */
-export function readLeftChildren(db: Executor, look: PruneBatch): Promise<{ id: string; lifecycle: string }[]> {
-  return db.rows(sql`
+export function readLeftChildren(db: Executor, look: PruneBatch): Promise<LeftChild[]> {
+  return db.rows<LeftChild>(sql`
     with clock as materialized (select pawl.now() as now),
     looked as materialized (
       select instance.id, instance.definition, instance.closed_at from pawl.instances as instance
@@ -88,11 +89,11 @@ export function readLeftChildren(db: Executor, look: PruneBatch): Promise<{ id: 
       select lifecycle.version, lifecycle.keep_closed from pawl.lifecycles as lifecycle
       where lifecycle.name = ${look.lifecycle}::text
     )
-    select child.id::text as id, child.lifecycle
+    select child.id::text as id, looked.id::text as parent_id, child.lifecycle, child.version
     from clock, looked
     join kept on kept.version = looked.definition
     cross join lateral (
-      select each.id, each.lifecycle from pawl.instances as each
+      select each.id, each.lifecycle, each.version from pawl.instances as each
       where each.parent_id = looked.id and each.child_outcome = 'failure' and each.closed_at is null
       limit ${look.limit}::int
     ) as child

@@ -65,8 +65,8 @@ eachStore((store) => {
     await t.pawl.send(attempt, "a", "discard");
     await t.work();
     expect(await t.pawl.get(solve, { id: q2!.id })).toMatchObject({ state: "called_off" });
-    // In `failed` for good it has ended for its parent, and is not asked.
-    expect(await t.pawl.get(solve, { id: q1!.id })).toMatchObject({ state: "failed" });
+    // In `failed` for good it has ended for its parent, and is not asked: nobody would deal with it any more.
+    expect(await t.pawl.get(solve, { id: q1!.id })).toMatchObject({ state: "discarded" });
     expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 
