@@ -66,6 +66,44 @@ test.each(damages)("an instance without %s is a violation of I11", async (_, eve
   expect(found.map((one) => one.message)).toEqual([message]);
 });
 
+test("an instance without the timer of its deadline is a violation of I11, in any state", async () => {
+  const hurried = lifecycle("hurried", {
+    initial: "open",
+    deadline: { within: "1d" },
+    states: {
+      open: { forever: true, on: { go: "working" } },
+      working: { run: () => {}, on: { done: "done" } },
+      done: { final: "success" },
+    },
+  });
+  await using t = await testPawl({ lifecycles: [hurried] });
+  for (const key of ["waiting", "working", "ended"]) await t.pawl.start(hurried, { key });
+  await t.pawl.send(hurried, "working", "go");
+  await t.pawl.send(hurried, "ended", "discard");
+  expect(await t.pawl.inspect.verify()).toEqual([]);
+  await t.db.script("delete from pawl.timers; update pawl.instances set next_due_at = null;");
+  const found = (await t.pawl.inspect.verify()).filter((one) => one.invariant === "I11");
+  expect(found.map((one) => one.message).sort()).toEqual([
+    expect.stringMatching(/^It is in "open" with a deadline at .+, and it has no timer for it\.$/),
+    expect.stringMatching(/^It is in "working" with a deadline at .+, and it has no timer for it\.$/),
+  ]);
+});
+
+test("an instance whose deadline has passed, and one that then got a new deadline, are none", async () => {
+  const hurried = lifecycle("hurried", {
+    initial: "open",
+    deadline: { within: "1d" },
+    states: { open: { forever: true, recoverWith: "go", on: { go: "done" } }, done: { final: "success" } },
+  });
+  await using t = await testPawl({ lifecycles: [hurried] });
+  await t.pawl.start(hurried, { key: "late" });
+  await t.advance("2d");
+  expect(await t.pawl.get(hurried, "late")).toMatchObject({ state: "failed" });
+  expect(await t.pawl.inspect.verify()).toEqual([]);
+  await t.pawl.send(hurried, "late", "restart");
+  expect(await t.pawl.inspect.verify()).toEqual([]);
+});
+
 test("waits without an end that a definition declares are none", async () => {
   await using t = await testPawl({ lifecycles: [order], queues: [checks] });
   await t.pawl.start(order, { key: "forever", data: {} });

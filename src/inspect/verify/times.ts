@@ -31,3 +31,16 @@ export function deadlinesEarly(ids: Slice): Statement {
     where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid
       and move.source = 'timer' and move.reason = 'deadline' and move.at < instance.deadline_at`;
 }
+
+/** I11: a deadline that has not passed has a timer. What failed may have failed by it. */
+export function deadlinesWithoutTimer(ids: Slice): Statement {
+  return sql`
+    select instance.id::text as instance,
+      format('It is in "%s" with a deadline at %s, and it has no timer for it.', instance.state, instance.deadline_at) as message
+    from pawl.instances as instance
+    where instance.id > ${ids.after}::uuid and instance.id <= ${ids.upTo}::uuid and instance.outcome is null
+      and instance.deadline_at is not null and instance.failed_from is null
+      and not exists (
+        select from pawl.timers as timer where timer.instance_id = instance.id and timer.kind = 'deadline'
+      )`;
+}

@@ -5,7 +5,7 @@ import { messagesBehindNothing, messagesMissing, messagesOutOfOrder, messagesWit
 import { inconsistentAssignments, inconsistentSamples, inconsistentSums } from "./people.ts";
 import { forgottenChildFailures, forgottenFailures, inconsistentTickets, surplusDeadLetters } from "./recovery.ts";
 import type { Slice } from "./slice.ts";
-import { deadlinesEarly, timersPassedOver } from "./times.ts";
+import { deadlinesEarly, deadlinesWithoutTimer, timersPassedOver } from "./times.ts";
 import { forgottenWaits } from "./waits.ts";
 
 /** A violated invariant in the database, with its instance and the details. */
@@ -109,6 +109,7 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["children", forgottenJoins],
   ["recovery", forgottenFailures],
   ["I11", forgottenWaits],
+  ["I11", deadlinesWithoutTimer],
   ["I11", forgottenChildFailures],
   ["people", inconsistentAssignments],
   ["people", inconsistentSamples],
