@@ -5,7 +5,10 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Pawl } from "../../src/api/pawl.ts";
+import type { Db } from "../../src/store/port/db.ts";
 import { openPostgres } from "../../src/store/postgres/open.ts";
+import { readReplication } from "../../src/views/replication.ts";
+import { readRole } from "../../src/views/role.ts";
 import { onPostgres } from "../setup/suites.ts";
 import { emptyDatabase } from "../support/empty-database.ts";
 
@@ -20,6 +23,15 @@ const parcel = lifecycle("parcel", {
     away: { final: "success" },
   },
 });
+
+async function asRole<T>(url: string, read: (db: Db) => Promise<T>): Promise<T> {
+  const db = await openPostgres({ url, connections: 1 });
+  try {
+    return await read(db);
+  } finally {
+    await db.close();
+  }
+}
 
 /**
  * Overloads that fit a call better than what is built in, in a schema that everybody's search path begins with. Each tells on
@@ -159,6 +171,17 @@ onPostgres("where Pawl's statements look for names", () => {
       expect(await app.inspect.verify()).toEqual([]);
       await worker.stop();
       await app.close();
+      expect(await asRole(url.href, readRole)).toEqual({
+        name: role,
+        superuser: false,
+        owns_schema: false,
+        lacks: [],
+        search_path: "pg_catalog, pg_temp",
+      });
+      expect(await asRole(url.href, readReplication)).toMatchObject({ sees: false, role });
+      await attacker.query(`revoke update on pawl.tasks from ${role}; grant pg_read_all_stats to ${role}`);
+      expect(await asRole(url.href, readRole)).toMatchObject({ lacks: ["table tasks"] });
+      expect(await asRole(url.href, readReplication)).toMatchObject({ sees: true, role });
       const client = new pg.Client({ connectionString: url.href });
       await client.connect();
       await expect(client.query("create table pawl.mine (id int)")).rejects.toMatchObject({ code: "42501" });

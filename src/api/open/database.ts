@@ -3,6 +3,7 @@ import { knownMigrations, migrate, newerMigrations, pendingMigrations } from "..
 import { readNow } from "../../views/now.ts";
 import { type OpenSchema, readOpenSchemas } from "../../views/open-schemas.ts";
 import { type Replication, readReplication } from "../../views/replication.ts";
+import { type DatabaseRole, readRole } from "../../views/role.ts";
 
 /** A database, for commands that maintain it without running a Pawl. */
 export type Database = Db;
@@ -46,9 +47,14 @@ export function openSchemas(db: Database): Promise<OpenSchema[]> {
   return readOpenSchemas(db);
 }
 
-/** Standbys, commits that wait for them, and transactions that have been open for long. */
+/** Standbys, commits that wait for them, and what keeps the server from cleaning up. */
 export function replication(db: Database): Promise<Replication> {
   return readReplication(db);
+}
+
+/** The role that this process connects as, and what it may do; needs Pawl's schema. */
+export function databaseRole(db: Database): Promise<DatabaseRole> {
+  return readRole(db);
 }
 
 export interface DatabaseVersions {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { openDatabase } from "../../api/open/create.ts";
 import {
   type Database,
+  databaseRole,
   databaseTime,
   databaseVersions,
   migrationStatus,
@@ -9,10 +10,11 @@ import {
   openSchemas,
   replication,
 } from "../../api/open/database.ts";
-import { messageOf } from "../../base/errors.ts";
+import { isPawlError, messageOf } from "../../base/errors.ts";
 import { visible } from "../show/terminal.ts";
 import { holderOf, reach } from "../transport/reach.ts";
 import { examineStandbys, examineTransactions } from "./examine-replication.ts";
+import { examineRole } from "./examine-role.ts";
 import type { Finding } from "./finding.ts";
 import { type Settings, shownLocation } from "./settings.ts";
 
@@ -49,7 +51,10 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
       yield { what: "Database", ok: true, found: `embedded, in ${place}, open in process ${holder.pid}` };
       return;
     }
-    yield { what: "Database", ok: false, found: messageOf(error), remedy: "Fix DATABASE_URL, or start the server." };
+    const remedy = isReadOnlyServer(error)
+      ? "Connect to the primary, or name all hosts in DATABASE_URL. See the guide on failover."
+      : "Fix DATABASE_URL, or start the server.";
+    yield { what: "Database", ok: false, found: messageOf(error), remedy };
     return;
   }
   try {
@@ -60,6 +65,7 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
     yield schema;
     if (schema.ok) yield await examineClock(db);
     if (database === undefined) return;
+    if (schema.ok) yield examineRole(await databaseRole(db));
     yield await examineRights(db);
     const found = await replication(db);
     yield examineStandbys(found);
@@ -69,6 +75,10 @@ export async function* examineDatabase({ database, folder }: Settings): AsyncGen
   } finally {
     await db.close();
   }
+}
+
+function isReadOnlyServer(error: unknown): boolean {
+  return isPawlError(error, "database_unreachable") && error.details.sqlState === "25006";
 }
 
 /** Stuck instances, as warnings: the setup itself is in order. */
