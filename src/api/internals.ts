@@ -5,11 +5,17 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { kernelOf } from "../kernel/kernel-of.ts";
 import type { ReadLimits } from "../store/port/db.ts";
 import type { Log } from "../telemetry/log.ts";
+import { isDraining } from "./draining.ts";
 import type { Pawl } from "./pawl.ts";
 
 /** The logger of a Pawl. */
 export function logOf(pawl: Pawl): Log {
   return knownKernel(pawl).telemetry.log;
+}
+
+/** Whether the process of a Pawl is shutting down. */
+export function isDrainingPawl(pawl: Pawl): boolean {
+  return isDraining(knownKernel(pawl));
 }
 
 /** Returns the counts of all states and the state of these instances, for live views. */

@@ -423,6 +423,21 @@ export class Pawl {
     return this.#drivers.relay(options);
   }
 
+  /**
+   * Stops the workers, relays and maintenance of this process, and waits for them: running steps may finish, within the grace
+   * period of their worker. Calls still work until `close`. From now on, `/ready` answers 503.
+   *
+   * ```ts
+   * process.once("SIGTERM", async () => {
+   *   await pawl.drain();
+   *   await pawl.close();
+   * });
+   * ```
+   */
+  drain(): Promise<void> {
+    return this.#drivers.drain();
+  }
+
   /** Closes this Pawl and its connections; later calls throw `closed`. */
   close(): Promise<void> {
     return this.#drivers.close();

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { may } from "../access/roles.ts";
 import type { ReportedError } from "../api/arguments/options.ts";
-import { logOf, withReadLimits } from "../api/internals.ts";
+import { isDrainingPawl, logOf, withReadLimits } from "../api/internals.ts";
 import type { HttpLimits } from "../api/open/config.ts";
 import type { Pawl } from "../api/pawl.ts";
 import { PawlError } from "../base/errors.ts";
@@ -96,6 +96,7 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
   app.notFound((context) => answerProblem(context, problem(404, "not_found")));
   app.get("/health", (context) => context.json({ status: "ok" }));
   app.get("/ready", async (context) => {
+    if (isDrainingPawl(pawl)) return answerProblem(context, problem(503, "draining"));
     await pawl.ping();
     return context.json({ status: "ready" });
   });

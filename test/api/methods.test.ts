@@ -55,6 +55,7 @@ const methods: Readonly<Record<string, Readonly<Record<string, Call | string>>>>
     work: (pawl, stray) => pawl.work!(stray),
     relay: (pawl, stray) => pawl.relay!({ brokers: [], ...stray }),
     close: "takes nothing",
+    drain: "takes nothing",
     ping: "takes nothing",
   },
   jobs: {

@@ -17,6 +17,7 @@ import type { RelayOptions } from "../../outbox/settings.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import type { WorkOptions } from "../../worker/settings.ts";
 import { Worker } from "../../worker/worker.ts";
+import { markDraining } from "../draining.ts";
 
 /** The dependencies of a Pawl. */
 export interface DriverOptions {
@@ -53,6 +54,7 @@ export class Drivers {
   readonly #surroundings: DriverOptions;
   readonly #running = new Set<{ stop(): Promise<void> }>();
   #closed = false;
+  #drained: Promise<void> | undefined;
   #keepsHouse = false;
   #closing: Promise<void> | undefined;
 
@@ -118,9 +120,18 @@ export class Drivers {
     if (alerts.length > 0) this.#running.add(startAlertLoop(this.#kernel, alerts));
   }
 
+  /** Stops all loops of this process; the Pawl stays open for calls. One that fails to stop is stopped again by `close`. */
+  drain(): Promise<void> {
+    this.#refuseClosed();
+    markDraining(this.#kernel);
+    this.#drained ??= Promise.allSettled([...this.#running].map((driver) => driver.stop())).then(() => {});
+    return this.#drained;
+  }
+
   /** Closes this Pawl and its connections; later calls throw `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
+    markDraining(this.#kernel);
     this.#closing ??= this.#close();
     await this.#closing;
   }
@@ -146,6 +157,9 @@ export class Drivers {
 
   /** Creates a driver that stops when this Pawl is closed, and is removed once it has stopped. */
   #drive<Driver extends { stop(): Promise<void> }>(begin: (onStopped: () => void) => Driver): Driver {
+    if (this.#drained !== undefined) {
+      throw new PawlError("closed", "This Pawl was drained, so it starts no more loops. Create a new one.");
+    }
     const driver = begin(() => this.#running.delete(driver));
     this.#running.add(driver);
     return driver;

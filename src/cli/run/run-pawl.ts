@@ -60,6 +60,7 @@ export async function runPawl(context: Context, { port, wait }: { port?: string;
     await watch.stop();
     terminal.note(`${signal} received; shutting down.`);
   } finally {
+    await pawl.drain(); // Probes are answered meanwhile.
     await server?.close();
     await socket?.close();
     await pawl.close();

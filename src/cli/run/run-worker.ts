@@ -78,6 +78,7 @@ async function runOnServer(
     server = await begin(pawl, { database: shownLocation(database), config });
     terminal.note(`${await stopped} received; finishing running steps.`);
   } finally {
+    await pawl.drain(); // Probes are answered meanwhile.
     await server?.close();
     await pawl.close();
   }

@@ -1,10 +1,11 @@
 import { request } from "node:http";
-import { lifecycle } from "pawl";
+import { job, lifecycle } from "pawl";
 import { httpApp, serveHttp } from "pawl/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sql } from "../../../src/store/port/db.ts";
 import { type TestPawl, testPawl } from "../../../src/testing/test-pawl.ts";
+import { gateOf } from "../../support/gate.ts";
 
 let token = "";
 let expiresIn: string | undefined;
@@ -187,6 +188,33 @@ describe("how it is", () => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).not.toHaveProperty("detail");
     expect((await gone.request("/health")).status).toBe(200);
+  });
+
+  test("while a process drains, /ready says no and /health yes, its steps finish, and calls still work", async () => {
+    const began = gateOf();
+    const finish = gateOf();
+    const slow = job("slow", {
+      run: async () => {
+        began.resolve();
+        await finish.promise;
+      },
+    });
+    const other = await testPawl({ lifecycles: [slow] });
+    const otherApp = httpApp(other.pawl);
+    other.pawl.work({ concurrency: 1 });
+    const { id } = await other.pawl.enqueue(slow);
+    await began.promise;
+    const drained = other.pawl.drain();
+    const ready = await otherApp.request("/ready");
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ code: "draining" });
+    expect((await otherApp.request("/health")).status).toBe(200);
+    expect(() => other.pawl.work()).toThrow(expect.objectContaining({ code: "closed" }));
+    finish.resolve();
+    await drained;
+    await other.pawl.drain(); // A second time does nothing.
+    expect(await other.pawl.jobs.get(slow, { id })).toMatchObject({ status: "done" });
+    await other.close();
   });
 
   test("/metrics asks for its token, and tells neither ids nor data", async () => {
