@@ -183,7 +183,7 @@ export type { InstanceCount } from "./inspect/find-page.ts";
 export type { Overview } from "./inspect/overview.ts";
 export type { StuckGroup, StuckInstance } from "./inspect/stuck/stuck-group.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
-export type { Breaker, BreakerFlip } from "./kernel/breakers/operate.ts";
+export type { Breaker, BreakerChange } from "./kernel/breakers/operate.ts";
 export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from "./kernel/events.ts";
 export type { ClosedLane, Lane } from "./kernel/lanes/list-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
@@ -226,7 +226,7 @@ export type {
   SampleRef,
 } from "./people/options.ts";
 export type { AddedSample, Labeler, People, SampleHistory } from "./people/people.ts";
-export type { QueueLoad } from "./people/queue-load.ts";
+export type { QueueStats } from "./people/queue-stats.ts";
 export type { QueueInfo, RunTimeQueue } from "./people/queues.ts";
 export type { Assignment, Label, Sample, SampleInfo, SampleState } from "./people/results.ts";
 export type { Rejected } from "./people/review/review.ts";
@@ -234,7 +234,7 @@ export type { NewSample } from "./people/samples.ts";
 export type { AssignmentStatus } from "./people/store/assignments.ts";
 export type { Agreement, FieldAgreement, LabelerAgreement } from "./policy/agreement/agreement.ts";
 export type { GoldAccuracy } from "./policy/agreement/gold.ts";
-export type { BreakerOptions, FlipCause } from "./policy/breaker.ts";
+export type { BreakerCause, BreakerOptions } from "./policy/breaker.ts";
 export type { Backoff } from "./policy/retry.ts";
 export { constant, exponential, isNetworkError, type RetryPolicy } from "./policy/retry.ts";
 export type { Tx } from "./store/port/db.ts";

@@ -22,7 +22,7 @@ export interface Exchange {
   /** The queue of unusable callbacks. */
   readonly deadLetters: DeadLetterSource;
   /** How many requests the grader is working on. */
-  readonly inHand: number;
+  readonly openRequests: number;
   readonly isUp: boolean;
   /** Starts to receive callbacks. */
   open(correspondent: Correspondent): Promise<void>;
@@ -64,7 +64,7 @@ export function overRabbitmq(url: string, { minuteMs, seed }: Pace): Exchange {
   return {
     broker: rabbitmq({ url, ...grading }),
     deadLetters: deadLetterQueue({ url, queue: "grading.dlq", topology: grading.topology }),
-    get inHand() {
+    get openRequests() {
       return taken.size;
     },
     get isUp() {
@@ -137,7 +137,7 @@ export function inMemory(pace: Pace): Exchange {
         return { stop: async () => {} };
       },
     },
-    get inHand() {
+    get openRequests() {
       return taken.size;
     },
     get isUp() {

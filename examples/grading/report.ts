@@ -32,7 +32,7 @@ function graderPart({ requests, recoveries, deeds, kills, heldWhenKilled, duplic
     [
       "taken by it",
       deeds.get("took") ?? 0,
-      kills === 0 ? "" : `it was killed with ${heldWhenKilled} in hand, which came again`,
+      kills === 0 ? "" : `it was killed with ${heldWhenKilled} open requests, which came again`,
     ],
     ["answered", deeds.get("answered") ?? 0, ""],
     ["said that it cannot", deeds.get("failed") ?? 0, ""],

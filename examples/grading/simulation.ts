@@ -27,7 +27,7 @@ export interface Look {
   readonly counts: ReadonlyMap<string, number>;
   readonly submissions: number;
   readonly ordeal: Ordeal;
-  readonly inHand: number;
+  readonly openRequests: number;
   readonly waiting: number;
   readonly lateKept: number;
   readonly deadLetters: number;
@@ -171,7 +171,7 @@ export class Simulation {
     const held = await this.#exchange.killGrader();
     this.#heldWhenKilled += held;
     this.#kills += 1;
-    this.#news.push(`the grader was killed, with ${held} requests in hand`);
+    this.#news.push(`the grader was killed, with ${held} open requests`);
     await this.#minutes(downMinutes);
     if (this.#over.signal.aborted) return;
     await this.#exchange.startGrader("none");
@@ -208,7 +208,7 @@ export class Simulation {
     const died = await this.#died();
     const { pending } = await this.#pawl.outbox.lag();
     const settled = this.#isThrough && (await this.#unsettled(all)).length === 0;
-    const isQuiet = settled && this.#exchange.inHand === 0 && this.#exchange.isUp && pending === 0;
+    const isQuiet = settled && this.#exchange.openRequests === 0 && this.#exchange.isUp && pending === 0;
     this.#looksOver = isQuiet ? this.#looksOver + 1 : 0;
     const news = this.#news;
     this.#news = [];
@@ -216,7 +216,7 @@ export class Simulation {
       counts,
       submissions: all.length,
       ordeal: this.#ordeal,
-      inHand: this.#exchange.inHand,
+      openRequests: this.#exchange.openRequests,
       waiting: pending,
       lateKept: late.length,
       deadLetters: died.length,

@@ -97,8 +97,8 @@ class Lines implements View {
   end(): void {}
 }
 
-function figuresOf({ inHand, waiting, lateKept, deadLetters }: Look): string[] {
-  const figures = [`in the outbox ${waiting}`, `at the grader ${inHand}`, `late results ${lateKept}`];
+function figuresOf({ openRequests, waiting, lateKept, deadLetters }: Look): string[] {
+  const figures = [`in the outbox ${waiting}`, `at the grader ${openRequests}`, `late results ${lateKept}`];
   return [...figures, `dead letters ${deadLetters}`];
 }
 

@@ -49,7 +49,7 @@ export const errorCodes = {
   token_unknown: "request",
   dead_letter_unknown: "request",
   dead_letter_decided: "request",
-  ticket_taken: "request",
+  ticket_assigned: "request",
   operation_unknown: "request",
   operation_ended: "request",
   archive_unknown: "request",

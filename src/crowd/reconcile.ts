@@ -19,7 +19,7 @@ export interface ReconcileIssue {
 
 const pageSize = 500;
 /** Where a job has its postings, and is to find them. */
-const living = ["running", "looking", "extending", "closing", "failed"];
+const living = ["running", "syncing", "extending", "closing", "failed"];
 
 /** Compares all postings with all open jobs, page by page. */
 export async function reconcile(

@@ -5,7 +5,7 @@ import type { JobData, SubmissionData, Verdict } from "./data.ts";
 export type CrowdJobState =
   | "publishing"
   | "running"
-  | "looking"
+  | "syncing"
   | "extending"
   | "closing"
   | "finished"

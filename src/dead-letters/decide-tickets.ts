@@ -6,9 +6,9 @@ import { readTicket, type TicketView } from "./views/tickets.ts";
 
 /** Assigns a ticket to a person. Idempotent; refused if another person has it. */
 export async function assignTicket(kernel: Kernel, id: string, actor: string): Promise<TicketView> {
-  const isTaken = await markAssigned(kernel.db, id, actor);
+  const isAssigned = await markAssigned(kernel.db, id, actor);
   const ticket = await knownTicket(kernel, id);
-  if (!isTaken) throw ticketConflict(ticket);
+  if (!isAssigned) throw ticketConflict(ticket);
   return ticket;
 }
 
@@ -30,8 +30,11 @@ async function knownTicket(kernel: Kernel, id: string): Promise<TicketView> {
   return ticket;
 }
 
-function ticketConflict({ id, status, taken_by, resolved_by }: TicketView): PawlError {
+function ticketConflict({ id, status, assignee, resolved_by }: TicketView): PawlError {
   const how =
-    status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `assigned to ${taken_by}`;
-  return new PawlError("ticket_taken", `Ticket ${id} is already ${how}; nothing was changed.`, { ticket: id, status });
+    status === "resolved" ? `resolved${resolved_by === null ? "" : ` by ${resolved_by}`}` : `assigned to ${assignee}`;
+  return new PawlError("ticket_assigned", `Ticket ${id} is already ${how}; nothing was changed.`, {
+    ticket: id,
+    status,
+  });
 }

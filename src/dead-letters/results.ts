@@ -51,7 +51,7 @@ export function letterOf(row: DeadLetterView): DeadLetter {
 export interface Ticket {
   /** The id of its dead letter. */
   readonly id: string;
-  readonly status: "open" | "taken" | "resolved";
+  readonly status: "open" | "assigned" | "resolved";
   readonly lifecycle: string;
   readonly kind: Kind;
   readonly origin: string;
@@ -60,8 +60,8 @@ export interface Ticket {
   readonly pattern: string;
   readonly fingerprint: string;
   readonly openedAt: Date;
-  readonly takenBy: string | null;
-  readonly takenAt: Date | null;
+  readonly assignee: string | null;
+  readonly assignedAt: Date | null;
   readonly resolvedBy: string | null;
   readonly resolvedAt: Date | null;
   readonly resolution: string | null;
@@ -72,8 +72,8 @@ export function ticketOf(row: TicketView): Ticket {
   return {
     ...{ id, status, lifecycle, kind, origin, reason, pattern, fingerprint, resolution },
     openedAt: new Date(row.opened_ms),
-    takenBy: row.taken_by,
-    takenAt: dateOf(row.taken_ms),
+    assignee: row.assignee,
+    assignedAt: dateOf(row.assigned_ms),
     resolvedBy: row.resolved_by,
     resolvedAt: dateOf(row.resolved_ms),
   };

@@ -13,8 +13,8 @@ export interface TicketsOptions {
    * @default "open"
    */
   readonly status?: Ticket["status"];
-  /** Only those that this person has taken. */
-  readonly takenBy?: string;
+  /** Only those that are assigned to this person. */
+  readonly assignee?: string;
   readonly limit?: number;
   /** Continues after the last item of the page before. */
   readonly after?: { readonly id: string };
@@ -39,20 +39,20 @@ export class Tickets {
   /** Lists tickets, oldest first. */
   async list(options: TicketsOptions = {}): Promise<Ticket[]> {
     refuseInside(this.#kernel, "deadLetters.tickets.list");
-    const keys = ["status", "takenBy", "limit", "after"];
-    const { status = "open", takenBy, limit = 100, after } = checkedOptions(options, keys, "deadLetters.tickets.list");
-    if (!["open", "taken", "resolved"].includes(status))
-      throw new PawlError("option_invalid", "`status` must be open, taken or resolved.");
+    const keys = ["status", "assignee", "limit", "after"];
+    const { status = "open", assignee, limit = 100, after } = checkedOptions(options, keys, "deadLetters.tickets.list");
+    if (!["open", "assigned", "resolved"].includes(status))
+      throw new PawlError("option_invalid", "`status` must be open, assigned or resolved.");
     const rows = await readTickets(this.#kernel.db, {
       status,
-      takenBy: textOrNull(takenBy, "`takenBy`"),
+      assignee: textOrNull(assignee, "`assignee`"),
       limit: checkedLimit(limit),
       afterId: after === undefined ? firstId : idOf(after.id, "a ticket"),
     });
     return rows.map(ticketOf);
   }
 
-  /** Assigns a ticket to a person. One that is assigned to another is refused with `ticket_taken`. */
+  /** Assigns a ticket to a person. One that is assigned to another is refused with `ticket_assigned`. */
   async assign(id: string, options: AssignTicketOptions): Promise<Ticket> {
     refuseInside(this.#kernel, "deadLetters.tickets.assign");
     const { to } = checkedOptions(options, ["to"], "deadLetters.tickets.assign");

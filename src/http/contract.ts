@@ -44,7 +44,7 @@ export type StartedAnswer = Wire<StartedInstance>;
 export type MoveAnswer = Wire<JournalEntry>;
 export type AttemptAnswer = Wire<AttemptEntry>;
 export type JournalAnswer = MoveAnswer | AttemptAnswer;
-export type PermittedAnswer = Each<Pawl["allowedEvents"]>;
+export type AllowedEventAnswer = Each<Pawl["allowedEvents"]>;
 export type ChildrenAnswer = Wire<Children>;
 export type ExplanationAnswer = AnswerOfVerb<Pawl["explain"]>;
 
@@ -52,7 +52,7 @@ export type CallbackAnswer = Wire<Callback>;
 export type ReceivedAnswer = Wire<ReceivedCallback>;
 
 export type DeadLetterAnswer = AnswerOfVerb<Dead["get"]>;
-export type DeadGroupAnswer = Each<Dead["groups"]>;
+export type DeadLetterGroupAnswer = Each<Dead["groups"]>;
 export type PreviewAnswer = AnswerOfVerb<Dead["preview"]>;
 export type OperationAnswer = AnswerOfVerb<Pawl["operations"]["get"]>;
 export type TicketAnswer = Each<Dead["tickets"]["list"]>;
@@ -64,7 +64,7 @@ export type LaneAnswer = Each<Pawl["lanes"]["list"]>;
 export type WorkerAnswer = Each<Pawl["workers"]["list"]>;
 export type JobAnswer = Each<Pawl["jobs"]["list"]>;
 export type BreakerAnswer = Each<Pawl["breakers"]["list"]>;
-export type FlipAnswer = Each<Pawl["breakers"]["history"]>;
+export type BreakerChangeAnswer = Each<Pawl["breakers"]["history"]>;
 export type ScheduleAnswer = Wire<ScheduleStatus>;
 
 export type MessageAnswer = Each<Outbox["messages"]>;
@@ -78,7 +78,7 @@ export interface DecidedMessagesAnswer {
 }
 
 export type QueueAnswer = AnswerOfVerb<People["queue"]>;
-export type QueueLoadAnswer = Each<People["queueStats"]>;
+export type QueueStatsAnswer = Each<People["queueStats"]>;
 export type LabelerAnswer = Each<People["labelers"]>;
 export type AddedSampleAnswer = Each<People["addMany"]>;
 export type SampleAnswer = Each<People["samples"]>;

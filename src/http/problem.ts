@@ -58,7 +58,7 @@ const callers: Record<Code<"request">, number> = {
   callback_decided: 409,
   token_spent: 409,
   dead_letter_decided: 409,
-  ticket_taken: 409,
+  ticket_assigned: 409,
   operation_ended: 409,
   lease_lost: 409,
   wait_ended_in_other_state: 409,

@@ -30,7 +30,7 @@ export interface DeskQueue
   readonly waiting: number;
   readonly waitsMore: boolean;
   /** Open assignments, oldest first. */
-  readonly inHand: readonly Assignment[];
+  readonly assignments: readonly Assignment[];
   /** Labels and skips since `since`, in whole hours. */
   readonly done: number;
   readonly skipped: number;
@@ -88,20 +88,20 @@ export class Desk {
     const eligible = all.flatMap((queue, index) => {
       const { desk, labeler: known } = visits[index]!;
       const mayWork = queue.active && whyNotEligible(queue.name, queue, labeler, known) === undefined;
-      return mayWork || desk !== null ? [{ queue, inHand: (desk ?? []).map(assignmentOf) }] : [];
+      return mayWork || desk !== null ? [{ queue, assignments: (desk ?? []).map(assignmentOf) }] : [];
     });
     const sums = await readDeskSums(db, {
       queues: eligible.map(({ queue }) => queue.name),
       labeler,
       sinceMs: sinceMs ?? Math.floor(now.getTime() / dayMs) * dayMs,
     });
-    const queues = eligible.map(({ queue, inHand }, index): DeskQueue => {
+    const queues = eligible.map(({ queue, assignments }, index): DeskQueue => {
       const { waiting, slots_seen, done, skipped, median_ms } = sums[index]!;
       return {
         ...settingsOf(queue),
         waiting,
         waitsMore: slots_seen >= mostSlotsSeen,
-        inHand,
+        assignments,
         done,
         skipped,
         medianSeconds: median_ms === null ? null : median_ms / 1_000,

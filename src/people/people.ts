@@ -37,7 +37,7 @@ import {
   type ReviewOptions,
   type SampleRef,
 } from "./options.ts";
-import { type QueueLoad, queueLoads } from "./queue-load.ts";
+import { type QueueStats, queueStatsOf } from "./queue-stats.ts";
 import { type QueueInfo, Queues, type RunTimeQueue } from "./queues.ts";
 import { sampleUnknown } from "./refusals.ts";
 import {
@@ -178,9 +178,9 @@ export class People {
   }
 
   /** Lists the backlog and the metrics of each queue. */
-  async queueStats(): Promise<QueueLoad[]> {
+  async queueStats(): Promise<QueueStats[]> {
     const db = this.#db("queueStats");
-    return queueLoads(
+    return queueStatsOf(
       db,
       (await this.#queues.list(db)).map(({ name }) => name),
     );

@@ -68,7 +68,7 @@ export interface BreakerPolicy {
 export type BreakerState = "closed" | "open" | "half_open";
 
 /** Why a breaker changed its state. */
-export type FlipCause = "failures" | "rested" | "probe_failed" | "probes_passed" | "forced" | "released";
+export type BreakerCause = "failures" | "rested" | "probe_failed" | "probes_passed" | "forced" | "released";
 
 const slices = 12;
 const keys = optionNames<BreakerOptions>({

@@ -15,7 +15,7 @@ export const catalogue = {
   instances_pruned: { kind: "counter", help: "Ended instances that were deleted after their time." },
   messages: { kind: "counter", help: "Messages that relays dealt with: published, failed, deferred or dead." },
   callbacks: { kind: "counter", help: "Callbacks that this process received, by their first result." },
-  breaker_flips: { kind: "counter", help: "Breakers that this process opened, half-opened or closed." },
+  breaker_changes: { kind: "counter", help: "Breakers that this process opened, half-opened or closed." },
   step_duration_seconds: { kind: "histogram", help: "How long steps run." },
   claim_batch_tasks: { kind: "histogram", help: "How many tasks a claim brought." },
   report_batch_tasks: { kind: "histogram", help: "How many tasks were reported together." },

@@ -114,7 +114,7 @@ export class Meters {
         schedule_ticks: samples(this.#ticks, "schedule"),
         instances_pruned: samples(this.#pruned, "lifecycle"),
         messages: samples(this.#messages, "outcome"),
-        breaker_flips: samplesByTwo(this.#flips, "breaker", "to"),
+        breaker_changes: samplesByTwo(this.#flips, "breaker", "to"),
         callbacks: samplesByTwo(this.#callbacks, "lifecycle", "status"),
         workers: samples(summed([...this.workers].map(({ state }) => ({ [state]: 1 }))), "state"),
         stuck_steps: [{ labels: {}, value: [...this.workers].reduce((sum, { stuck }) => sum + stuck, 0) }],

@@ -47,7 +47,7 @@ test("every operation takes and gives plain JSON", async () => {
   expect(await ask("get", { id })).toMatchObject({ key: "e1" });
   await expect(ask("get", { lifecycle: "essay", key: "nobody" })).rejects.toMatchObject({ code: "instance_unknown" });
   expect(await ask("counts", { lifecycle: "essay" })).toEqual({ written: 2 });
-  expect(await ask("permitted", { lifecycle: "essay", key: "e1" })).toContainEqual({
+  expect(await ask("allowedEvents", { lifecycle: "essay", key: "e1" })).toContainEqual({
     event: "burn",
     permitted: "no",
     blockers: [expect.objectContaining({ reason: "paper is dear" })],
@@ -60,7 +60,7 @@ test("every operation takes and gives plain JSON", async () => {
     discarded: 0,
     first: [],
   });
-  expect(await ask("find", { lifecycle: "essay", parent: id })).toEqual([]);
+  expect(await ask("listInstances", { lifecycle: "essay", parent: id })).toEqual([]);
   const graded = await ask("send", {
     lifecycle: "essay",
     key: "e1",
@@ -69,8 +69,10 @@ test("every operation takes and gives plain JSON", async () => {
     expectedVersion: 1,
   });
   expect(graded).toMatchObject({ state: "graded", data: { text: "…", score: 7 }, closedAt: expect.any(String) });
-  expect(await ask("find", { lifecycle: "essay", state: ["graded", "burnt"], limit: 5 })).toMatchObject([{ id }]);
-  expect(await ask("find", { lifecycle: "essay", after: id })).toMatchObject([{ key: "e3" }]);
+  expect(await ask("listInstances", { lifecycle: "essay", state: ["graded", "burnt"], limit: 5 })).toMatchObject([
+    { id },
+  ]);
+  expect(await ask("listInstances", { lifecycle: "essay", after: id })).toMatchObject([{ key: "e3" }]);
   expect(await ask("wait", { lifecycle: "essay", key: "e1", until: "graded", timeout: "1s" })).toMatchObject({ id });
   expect(await ask("history", { lifecycle: "essay", key: "e1" })).toMatchObject([
     { kind: "move", event: "start", actor: "ada", reason: "homework", at: expect.stringMatching(/Z$/) },
@@ -110,7 +112,7 @@ test("breakers are shown, forced and released by name", async () => {
   const forced = await ask("forceBreaker", { breaker: "llm", to: "open", reason: "an outage", actor: "ada" });
   expect(forced).toMatchObject({ state: "open", forced: "open", since: expect.stringMatching(/Z$/) });
   expect(await ask("releaseBreaker", { breaker: "llm" })).toMatchObject({ state: "half_open", forced: null });
-  expect(await ask("breakerFlips", { breaker: "llm", limit: 1 })).toMatchObject([{ flip: 2, cause: "released" }]);
+  expect(await ask("breakerHistory", { breaker: "llm", limit: 1 })).toMatchObject([{ flip: 2, cause: "released" }]);
   await expect(ask("forceBreaker", { breaker: "llm", to: "open" })).rejects.toMatchObject({ code: "option_invalid" });
   await expect(ask("forceBreaker", { breaker: "llm", to: "ajar", reason: "x" })).rejects.toThrow(
     'Choose one of "open", "closed"',
@@ -148,11 +150,11 @@ describe("what cannot be done is said in words", () => {
     ["option_invalid", "deadLetters", { status: "opn" }, 'Did you mean "open"?'],
     ["dead_letter_unknown", "deadLetter", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "does not exist"],
     ["instance_unknown", "explain", { id: "01b8dd58-e200-7001-9beb-f7b99343f5ec" }, "does not exist"],
-    ["option_invalid", "find", {}, "`find` needs `lifecycle`"],
-    ["option_invalid", "find", { lifecycle: "essay", limit: "many" }, "`limit` must be a whole number"],
-    ["option_invalid", "find", { lifecycle: "essay", sate: "written" }, "has no argument `sate`"],
-    ["option_invalid", "find", { lifecycle: "essay", limit: 0 }, "`limit` must be a whole number"],
-    ["option_invalid", "find", { lifecycle: "essay", state: ["writen"] }, 'Did you mean "written"?'],
+    ["option_invalid", "listInstances", {}, "`listInstances` needs `lifecycle`"],
+    ["option_invalid", "listInstances", { lifecycle: "essay", limit: "many" }, "`limit` must be a whole number"],
+    ["option_invalid", "listInstances", { lifecycle: "essay", sate: "written" }, "has no argument `sate`"],
+    ["option_invalid", "listInstances", { lifecycle: "essay", limit: 0 }, "`limit` must be a whole number"],
+    ["option_invalid", "listInstances", { lifecycle: "essay", state: ["writen"] }, 'Did you mean "written"?'],
     ["option_invalid", "wait", { lifecycle: "essay", key: "e1", until: "gradd" }, 'Did you mean "graded"?'],
     ["option_invalid", "wait", { lifecycle: "essay", key: "e1", timeout: "soon" }, "is not a duration"],
     ["option_invalid", "get", { lifecycle: "essay" }, "`get` needs `id`"],
@@ -163,7 +165,7 @@ describe("what cannot be done is said in words", () => {
     ["option_invalid", "lanes", { internal: "yes" }, "must be true or false"],
     ["option_invalid", "diagram", { lifecycle: "essay", format: "png" }, "`format` cannot be"],
     ["option_invalid", "overview", { x: 1 }, "It has no arguments"],
-    ["lifecycle_unknown", "find", { lifecycle: "esay" }, 'Did you mean "essay"?'],
+    ["lifecycle_unknown", "listInstances", { lifecycle: "esay" }, 'Did you mean "essay"?'],
     ["instance_unknown", "journal", { lifecycle: "essay", key: "nobody" }, "nobody"],
     ["data_invalid", "start", { lifecycle: "essay", data: { text: 1 } }, "text"],
     ["payload_invalid", "send", { lifecycle: "essay", key: "e3", event: "grade", payload: {} }, "score"],

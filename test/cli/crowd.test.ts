@@ -65,7 +65,7 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
     const asking = ["crowd", "ask", "receipts", "--key", "r-1", "--content"];
     const { id } = await project.json<{ id: string }>(...asking, '{"read":{"W1":12.5,"W2":12.5}}');
     await until(id, "running");
-    expect(await project.json("crowd", "look", "receipts/r-1")).toMatchObject({ id, state: "looking" });
+    expect(await project.json("crowd", "sync", "receipts/r-1")).toMatchObject({ id, state: "syncing" });
     const [one, other] = await takenIn(id);
     const [listed, again, jobs, show] = await Promise.all([
       project.json("crowd"),
@@ -109,7 +109,7 @@ describe("a crowd from a terminal, with the process that has its marketplace", (
       id: string;
     };
     await until(job, "running");
-    await call("lookAtCrowdJob", { id: job });
+    await call("syncCrowdJob", { id: job });
     const [{ id } = { id: "" }] = await takenIn(job);
     const [found, none, wrong] = await Promise.all([
       project.pawl("crowd", "submissions", "--job", "receipts/r-2"),

@@ -63,7 +63,7 @@ inBrowser("the page of the API", () => {
     const { page, troubles } = await open("operator", "");
     await page.getByRole("searchbox").fill("instances newest");
     await page.locator("summary", { hasText: "List the instances of a lifecycle" }).click();
-    const card = page.locator("#find");
+    const card = page.locator("#listInstances");
     const send = card.getByRole("button", { name: "Send" });
     expect(await send.isDisabled()).toBe(true);
     await card.getByLabel("lifecycle").fill("parcel");

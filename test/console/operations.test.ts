@@ -71,7 +71,7 @@ inBrowser("the console for operators", () => {
     await page.goto(`${server.url}/dead?tab=tickets`);
     await row("Ash").getByRole("button", { name: "Take" }).click();
     await says("The ticket is assigned to you.");
-    await page.getByRole("combobox", { name: "Tickets" }).selectOption("taken");
+    await page.getByRole("combobox", { name: "Tickets" }).selectOption("assigned");
     await row("Ash").getByRole("button", { name: "Resolve…" }).click();
     await answer("Resolve", { Resolution: "the map was old" });
     await page.getByRole("combobox", { name: "Tickets" }).selectOption("resolved");

@@ -32,8 +32,8 @@ test("every operation on crowds takes and gives plain JSON", async () => {
   expect(await say("crowdJob", { crowd: "bills", key: "b" })).toMatchObject({ id: b });
   for (const market of [here, there]) market.workers.work(market.workers.openJobs()[0]!.id, "W1", { total: 1 });
   const [posting] = here.workers.jobsOf(a);
-  expect(await say("noticePosting", { marketplace: "here", posting: posting!.id })).toEqual({ ours: true });
-  await say("lookAtCrowdJob", { id: b, actor: "ada" });
+  expect(await say("handleNotification", { marketplace: "here", posting: posting!.id })).toEqual({ ours: true });
+  await say("syncCrowdJob", { id: b, actor: "ada" });
   await t.work();
   const found = (await say("submissions")) as { id: string; crowd: string; state: string }[];
   expect(found.map((one) => `${one.crowd} ${one.state}`).sort()).toEqual([

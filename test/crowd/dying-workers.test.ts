@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { eachStore } from "../support/each-store.ts";
 import { openReceipts, type Receipts } from "../support/receipts.ts";
 
-const lanes = ["crowd/publishing", "crowd/looking", "crowd/extending", "submission/submitted", "submission/approving"];
+const lanes = ["crowd/publishing", "crowd/syncing", "crowd/extending", "submission/submitted", "submission/approving"];
 const more = ["submission/rejecting", "disposal/disposing", "bonus/paying"];
 
 /** Of every step the first worker dies when all is done and nobody knows of it; another does it again. */

@@ -80,7 +80,7 @@ eachStore((store) => {
 
     test.each([
       ["publish", "publishing"],
-      ["job", "looking"],
+      ["job", "syncing"],
       ["decide", "approving"],
       ["bonus", "paying"],
       ["dispose", "disposing"],
@@ -139,12 +139,12 @@ eachStore((store) => {
       await using it = await openReceipts(store, { submissions: 2 });
       const job = await it.ask();
       await it.t.pawl.crowd.sync(job);
-      const slow = await it.t.claim("pawl_crowd_receipts/looking");
+      const slow = await it.t.claim("pawl_crowd_receipts/syncing");
       it.submit(job, { W1: 1, W2: 1 });
       for (let time = 0; time < 5; time++) await it.t.pawl.crowd.sync(job);
-      await expect(it.t.claim("pawl_crowd_receipts/looking")).rejects.toThrow("Nothing is ready");
+      await expect(it.t.claim("pawl_crowd_receipts/syncing")).rejects.toThrow("Nothing is ready");
       await slow.run();
-      expect(await it.state(job)).toBe("looking");
+      expect(await it.state(job)).toBe("syncing");
       await it.t.work();
       expect(await it.state(job)).toBe("finished");
       expect(await it.t.pawl.inspect.verify()).toEqual([]);
@@ -156,7 +156,7 @@ eachStore((store) => {
       const slow = await it.t.claim("pawl_crowd_receipts/publishing");
       await it.t.pawl.crowd.sync(id);
       await slow.run();
-      expect(await it.state(id)).toBe("looking");
+      expect(await it.state(id)).toBe("syncing");
     });
 
     test("R52 is refused before the job is published, and ignored when it has ended", async () => {
@@ -229,7 +229,7 @@ eachStore((store) => {
         postings: [{ places: 4 }],
         rejected: 2,
       });
-      expect(await it.moves(job)).toContain("extended: looking");
+      expect(await it.moves(job)).toContain("extended: syncing");
       it.submit(job, { W4: 5 });
       await it.look(job);
       expect(await it.t.pawl.crowd.job(job)).toMatchObject({

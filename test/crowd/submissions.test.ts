@@ -22,10 +22,10 @@ eachStore((store) => {
       expect((await it.moves(job)).slice(0, 4)).toEqual([
         "start: publishing",
         "published: running",
-        "notice: looking",
+        "notice: syncing",
         "wait: running",
       ]);
-      expect(await it.moves(job)).toContain("sweep: looking");
+      expect(await it.moves(job)).toContain("sweep: syncing");
       expect(await it.state(job)).toBe("finished");
       expect(await it.t.pawl.inspect.verify()).toEqual([]);
     });
@@ -48,7 +48,7 @@ eachStore((store) => {
       const job = await it.ask();
       it.submit(job, { W1: 1 });
       await it.t.pawl.crowd.sync(job);
-      const worker = await it.t.claim("pawl_crowd_receipts/looking");
+      const worker = await it.t.claim("pawl_crowd_receipts/syncing");
       const gone = new PawlError("database_unreachable", "It is gone.");
       it.t.faults.plant("transaction.written", () => Promise.reject(gone));
       await expect(worker.run()).rejects.toBe(gone);
@@ -63,7 +63,7 @@ eachStore((store) => {
       const job = await it.ask();
       it.submit(job, { W1: 1 });
       await it.t.pawl.crowd.sync(job);
-      await (await it.t.claim("pawl_crowd_receipts/looking")).run();
+      await (await it.t.claim("pawl_crowd_receipts/syncing")).run();
       await it.t.claim("pawl_submission_receipts/submitted"); // And nothing is ever heard of it.
       await it.t.work();
       expect(await it.submissions(job)).toEqual({ W1: "submitted" });
@@ -410,12 +410,12 @@ eachStore((store) => {
         await using _ = it;
         const before = (await it.moves(job)).length;
         await say();
-        expect((await it.moves(job)).slice(before)).toContain("progress: looking");
+        expect((await it.moves(job)).slice(before)).toContain("progress: syncing");
         if (verdict === "approved") return;
         const rest = (await it.moves(job)).length;
         await it.t.advance("10m");
         await it.t.work();
-        expect((await it.moves(job)).slice(rest)).toEqual(["sweep: looking", "wait: running"]);
+        expect((await it.moves(job)).slice(rest)).toEqual(["sweep: syncing", "wait: running"]);
       });
     }
 

@@ -218,19 +218,19 @@ eachStore((store) => {
     await using t = await open({ deadLetters: { onTicket } });
     await fail(t, 3);
     const [first, second, third] = (await t.pawl.deadLetters.tickets.list()) as [Ticket, Ticket, Ticket];
-    expect(first).toMatchObject({ status: "open", lifecycle: "order", origin: "packing", takenBy: null });
+    expect(first).toMatchObject({ status: "open", lifecycle: "order", origin: "packing", assignee: null });
     expect(await t.notifyTickets()).toBe(3);
     isDeaf = false;
     expect(await t.notifyTickets()).toBe(0);
     expect(await t.pawl.deadLetters.tickets.assign(first.id, { to: "ada" })).toMatchObject({
-      status: "taken",
-      takenBy: "ada",
+      status: "assigned",
+      assignee: "ada",
     });
     await t.pawl.deadLetters.tickets.assign(first.id, { to: "ada" });
     await expect(t.pawl.deadLetters.tickets.assign(first.id, { to: "grace" })).rejects.toMatchObject({
-      code: "ticket_taken",
+      code: "ticket_assigned",
     });
-    expect(await t.pawl.deadLetters.tickets.list({ status: "taken", takenBy: "ada" })).toMatchObject([
+    expect(await t.pawl.deadLetters.tickets.list({ status: "assigned", assignee: "ada" })).toMatchObject([
       { id: first.id },
     ]);
     await t.pawl.deadLetters.requeue(first.id, { actor: "ada", reason: "a new box" });
@@ -243,7 +243,7 @@ eachStore((store) => {
     });
     expect(await t.pawl.deadLetters.get(second.id)).toMatchObject({ status: "open" });
     await expect(t.pawl.deadLetters.tickets.resolve(second.id, { actor: "ada", reason: "x" })).rejects.toMatchObject({
-      code: "ticket_taken",
+      code: "ticket_assigned",
     });
     await t.advance("10s");
     expect(await t.notifyTickets()).toBe(1); // Nobody needs to hear of those that are resolved.
@@ -294,18 +294,18 @@ test("a client without lifecycle values can do the same by name", async () => {
   // biome-ignore lint/suspicious/noExplicitAny: it is JSON.
   const ask = async (verb: RouteName, args: Record<string, unknown> = {}): Promise<any> => callIn(t.pawl)(verb, args);
   await fail(t, 4);
-  const [{ fingerprint }] = await ask("deadGroups", { lifecycle: "order" });
+  const [{ fingerprint }] = await ask("deadLetterGroups", { lifecycle: "order" });
   const from = new Date(0).toISOString();
   expect(await ask("previewDeadLetters", { decision: "discard", fingerprint, from })).toMatchObject({ letters: 4 });
   const [one, two] = await ask("tickets", { limit: 2 });
-  await ask("takeTicket", { id: one.id, actor: "ada" });
-  expect(await ask("tickets", { status: "taken", takenBy: "ada" })).toMatchObject([{ id: one.id }]);
+  await ask("assignTicket", { id: one.id, actor: "ada" });
+  expect(await ask("tickets", { status: "assigned", assignee: "ada" })).toMatchObject([{ id: one.id }]);
   await ask("resolveTicket", { id: two.id, actor: "ada", reason: "known" });
   const begun = await ask("requeueDeadLetters", { id: [one.id, two.id], actor: "ada", rate: 1 });
-  expect(await ask("carryOnOperation", { id: begun.id })).toMatchObject({ status: "running", done: 1 });
+  expect(await ask("runOperationBatch", { id: begun.id })).toMatchObject({ status: "running", done: 1 });
   expect(await ask("abortOperation", { id: begun.id, reason: "no" })).toMatchObject({ status: "aborted" });
   const { id } = await ask("discardDeadLetters", { because: "attempts_used_up", origin: "packing" });
-  expect(await ask("carryOnOperation", { id })).toMatchObject({ outcomes: { discarded: 3 } });
+  expect(await ask("runOperationBatch", { id })).toMatchObject({ outcomes: { discarded: 3 } });
   expect(await ask("operations", { limit: 1 })).toMatchObject([{ id }]);
   await t.advance("1h");
   expect(await ask("archiveDeadLetters", { olderThan: "1m" })).toEqual({ letters: 4, files: 1 });

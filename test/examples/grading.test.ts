@@ -68,7 +68,7 @@ test("with a grader that is all that a grader can be, every submission is graded
   const { code, stdout, stderr } = await simulate("--broker", "memory", "--submissions", "36", "--minute", "50");
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toMatch(/^ {2}36 submissions · in memory · a minute lasts 0.05 s$/m);
-  expect(stdout).toMatch(/the grader was killed, with \d+ requests in hand$/m);
+  expect(stdout).toMatch(/the grader was killed, with \d+ open requests$/m);
   expect(stdout).toMatch(/^ {2}writing +24 +\d+ +\d+ +\d+ +\d+$/m);
   expect(stdout).toMatch(/^ {2}\d+ failed: deadline\.$/m);
   expect(stdout).toMatch(
@@ -82,7 +82,7 @@ onOwnRabbitmq("over RabbitMQ, with the grader as a process of its own", () => {
     const { code, stdout, stderr } = await simulate(...flags);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^ {2}18 submissions · RabbitMQ [\d.]+, started for this · a minute lasts 0.15 s$/m);
-    expect(stdout).toMatch(/^ {2}taken by it +\d+ {2}it was killed with \d+ in hand, which came again$/m);
+    expect(stdout).toMatch(/^ {2}taken by it +\d+ {2}it was killed with \d+ open requests, which came again$/m);
     expect(stdout).toMatch(/^ {2}✓ Of 18 submissions none is lost and none was graded twice; /m);
   }, 120_000);
 });

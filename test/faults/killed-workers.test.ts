@@ -108,11 +108,11 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
    * Its tasks are known when all of its output before the stop was read.
    */
   async function untilTakenOver(victim: WorkerProcess): Promise<void> {
-    await herd.until(() => victim.inHand.size === 0 || herd.isTakenOver([...victim.inHand], victim));
+    await herd.until(() => victim.running.size === 0 || herd.isTakenOver([...victim.running], victim));
   }
 
   function someoneAtWork(random: Random): WorkerProcess {
-    const busy = [...herd.alive].filter((worker) => worker.inHand.size > 0);
+    const busy = [...herd.alive].filter((worker) => worker.running.size > 0);
     return random.pick(busy.length > 0 ? busy : [...herd.alive]);
   }
 

@@ -89,10 +89,10 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/lifecycles/essay/instances?state=written,grading&limit=5")).toMatchObject([{ key: "e/1" }]);
     expect(await api.get(`/instances/${started.id}`)).toMatchObject({ key: "e/1", state: "written" });
     expect(await api.get("/lifecycles/essay/keys/e%2F1")).toMatchObject({ id: started.id });
-    expect(await api.get(`/instances/${started.id}/permitted`)).toContainEqual(
+    expect(await api.get(`/instances/${started.id}/allowed-events`)).toContainEqual(
       expect.objectContaining({ event: "burn", permitted: "no" }),
     );
-    await api.get("/lifecycles/essay/keys/e%2F1/permitted");
+    await api.get("/lifecycles/essay/keys/e%2F1/allowed-events");
     await api.post(`/instances/${started.id}/events/hand_in`, { expectedVersion: 1, idempotencyKey: "once" });
     const callback = { payload: { score: 7 }, dedupeKey: "request-1" };
     expect(await api.post(`/instances/${started.id}/callbacks/graded`, callback)).toMatchObject({ accepted: true });
@@ -189,7 +189,7 @@ describe("everything is answered as it is documented", () => {
     await api.post("/breakers/llm/force", { to: "open", reason: "It said so." });
     expect(await api.get("/breakers")).toMatchObject([{ forced: "open", actor: "grace" }, {}]);
     expect(await api.post("/breakers/llm/release")).toMatchObject({ forced: null });
-    expect(await api.get("/breakers/llm/flips?limit=1")).toMatchObject([{ cause: "released" }]);
+    expect(await api.get("/breakers/llm/history?limit=1")).toMatchObject([{ cause: "released" }]);
     await t.pawl.publish("grading.request", { text: "…" }, { aggregate: { type: "essay", id: "1" } });
     expect(await api.get("/outbox")).toMatchObject({
       lag: { dead: 0 },
@@ -208,17 +208,17 @@ describe("everything is answered as it is documented", () => {
     const [one, two, three] = letters as [Thing, Thing, Thing];
     expect(await api.get(`/dead-letters/${one.id}`)).toMatchObject({ origin: "checking", key: "d4" });
     expect(await api.get("/tickets?status=open&limit=10")).toHaveLength(4);
-    expect(await api.post(`/tickets/${three.id}/take`)).toMatchObject({ takenBy: "grace" });
+    expect(await api.post(`/tickets/${three.id}/assign`)).toMatchObject({ assignee: "grace" });
     expect(await api.post(`/tickets/${three.id}/resolve`, { reason: "seen" })).toMatchObject({ status: "resolved" });
     await api.post(`/dead-letters/${one.id}/requeue`, { data: { text: "!" }, reason: "read again" });
     expect(await api.post(`/dead-letters/${two.id}/discard`)).toMatchObject({ status: "discarded" });
-    const groups = await api.get<{ fingerprint: string; origin: string }[]>("/dead-groups?kind=instance");
+    const groups = await api.get<{ fingerprint: string; origin: string }[]>("/dead-letter-groups?kind=instance");
     const { fingerprint } = groups.find((group) => group.origin === "checking")!;
     const preview = { decision: "requeue", fingerprint };
     expect(await api.post("/dead-letters/preview", preview)).toMatchObject({ outcomes: { requeued: 2 } });
     const operation = await api.post<Thing>("/dead-letters/requeue", { fingerprint, rate: 100, reason: "all" });
     expect(await api.get(`/operations/${operation.id}`)).toMatchObject({ status: "running", letters: 2 });
-    expect(await api.post(`/operations/${operation.id}/carry-on`)).toMatchObject({ done: 2 });
+    expect(await api.post(`/operations/${operation.id}/run-batch`)).toMatchObject({ done: 2 });
     await giveUp("d5");
     const other = await api.post<Thing>("/dead-letters/discard", { all: true });
     expect(await api.post(`/operations/${other.id}/abort`, { reason: "no" })).toMatchObject({ status: "aborted" });
@@ -234,7 +234,7 @@ describe("everything is answered as it is documented", () => {
     expect(await api.post("/queues/words/activate")).toMatchObject({ active: true });
     expect(await api.get("/queues/words")).toMatchObject({ source: "run_time" });
     expect(await api.get("/queues")).toHaveLength(2);
-    await api.get("/queue-loads");
+    await api.get("/queue-stats");
     await api.put("/labelers/ben", { name: "Ben", skills: ["latin"], active: true });
     expect(await api.get("/labelers")).toMatchObject([{ id: "ben" }]);
     const samples = ["one", "two", "three"].map((key) => ({ key, data: { url: key }, gold: { animal: "cat" } }));
@@ -317,7 +317,7 @@ describe("everything is answered as it is documented", () => {
     await api.get("/crowds/receipts/keys/r1");
     const [posting] = here.workers.openJobs();
     here.workers.work(posting!.id, "W1", { total: 1 });
-    expect(await api.post("/marketplaces/here/notice", { posting: posting!.id })).toEqual({ ours: true });
+    expect(await api.post("/marketplaces/here/notifications", { posting: posting!.id })).toEqual({ ours: true });
     await t.work();
     const [submission] = await api.get<Thing[]>("/submissions?crowd=receipts&state=pending_approval");
     expect(await api.get(`/crowd-jobs/${asked.id}/submissions`)).toMatchObject([{ worker: "W1" }]);

@@ -124,7 +124,7 @@ eachStore((store) => {
       assignment: { status: "expired", deadline: expect.any(Date), expiredAt: expect.any(Date) },
     });
     const { queues } = await t.pawl.people.desk("ann");
-    expect(queues.find((one) => one.name === name)).toMatchObject({ inHand: [], waiting: 0 });
+    expect(queues.find((one) => one.name === name)).toMatchObject({ assignments: [], waiting: 0 });
     expect(await whyNothing(t, name, "ann")).toMatchObject({ code: "nothing_waits", sentence: expect.any(String) });
   });
 

@@ -95,7 +95,7 @@ eachStore((store) => {
       ofClosed: { completionRate: 1 / 2, skipRate: 1 / 2, expireRate: 0 },
     });
     const [load] = (await t.pawl.people.queueStats()).filter(({ queue }) => queue === name);
-    expect(load).toMatchObject({ waiting: 2, inHand: 1, late: 0, metrics: { total: 3 } });
+    expect(load).toMatchObject({ waiting: 2, assigned: 1, late: 0, metrics: { total: 3 } });
     const empty = await newQueue(t, { samples: 0 });
     expect(await t.pawl.people.metrics(empty)).toMatchObject({
       total: 0,

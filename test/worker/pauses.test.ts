@@ -97,11 +97,11 @@ eachStore((store) => {
     held.by = end.promise.then(() => begun.resolve());
     await t.pawl.startMany(letter, [{}, {}, {}]);
     const worker = t.pawl.work({ concurrency: 1, prefetch: 2, pollInterval: 20 });
-    const inHand = async () => (await t.pawl.lanes.list()).find((one) => one.state === "writing")!;
-    while ((await inHand()).running < 3) await new Promise(setImmediate);
+    const laneNow = async () => (await t.pawl.lanes.list()).find((one) => one.state === "writing")!;
+    while ((await laneNow()).running < 3) await new Promise(setImmediate);
     await t.pawl.lanes.pause(letter, { state: "writing", reason: "x" });
-    while ((await inHand()).running > 1) await new Promise(setImmediate);
-    expect(await inHand()).toMatchObject({ running: 1, ready: 2 });
+    while ((await laneNow()).running > 1) await new Promise(setImmediate);
+    expect(await laneNow()).toMatchObject({ running: 1, ready: 2 });
     end.resolve();
     await begun.promise;
     await worker.stop();

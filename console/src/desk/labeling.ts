@@ -66,7 +66,7 @@ export class Labeling {
       if (this.desk.value === undefined) await this.#readDesk();
       for (let tries = 0; tries < 5; tries++) {
         if (this.queue.value === undefined) return this.#showNothing("closed");
-        const found = await this.#finding.find(this.queue.value.inHand);
+        const found = await this.#finding.find(this.queue.value.assignments);
         if (found !== undefined) return "why" in found ? this.#showNothing("empty", found.why) : this.#show(found);
         await this.#readDesk();
       }
@@ -163,7 +163,7 @@ export class Labeling {
       this.trouble.value = undefined;
       const { given, phase, queue } = this;
       const id = given.value?.assignment.id;
-      const isHeld = queue.value?.inHand.some((one) => one.id === id) ?? false;
+      const isHeld = queue.value?.assignments.some((one) => one.id === id) ?? false;
       if (phase.value === "working" && id !== undefined && !isHeld) await this.#check(id);
       else if (this.#shouldBegin()) {
         await this.begin();
@@ -182,8 +182,8 @@ export class Labeling {
   /** A new sample came while the labeler is present; or the last request failed. */
   #shouldBegin(): boolean {
     if (this.phase.value !== "empty") return this.phase.value === "loading" && !this.#isBeginning;
-    const { waiting = 0, waitsMore = false, inHand = [] } = this.queue.value ?? {};
-    return this.#timing.isPresent && (waiting > 0 || waitsMore || inHand.length > 0);
+    const { waiting = 0, waitsMore = false, assignments = [] } = this.queue.value ?? {};
+    return this.#timing.isPresent && (waiting > 0 || waitsMore || assignments.length > 0);
   }
 
   #show({ assignment, sample, revises, draft }: Exclude<FoundWork, { readonly why: string }>): void {

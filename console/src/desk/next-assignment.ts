@@ -40,12 +40,12 @@ export class NextAssignment {
   }
 
   /** Undefined if it expired before it could be started. */
-  async find(inHand: readonly AssignmentAnswer[]): Promise<FoundWork | undefined> {
+  async find(assignments: readonly AssignmentAnswer[]): Promise<FoundWork | undefined> {
     await this.#fetching;
     const ahead = this.#ahead;
     this.#ahead = undefined;
     if (ahead !== undefined) return this.#begun(ahead);
-    const held = inHand.find(({ id }) => !this.#ended.has(id));
+    const held = assignments.find(({ id }) => !this.#ended.has(id));
     if (held !== undefined) return this.#begun(await this.#api.work(held.id));
     const next = await this.#api.next(this.#queue);
     if (next.assignment === null) return { why: next.why.sentence };

@@ -41,7 +41,7 @@ export function QueueList() {
 }
 
 function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
-  const { name, instructions, inHand, done, medianSeconds } = queue;
+  const { name, instructions, assignments, done, medianSeconds } = queue;
   const aim = instructions?.split("\n")[0] ?? descriptionOf(queue.labelSchema);
   return (
     <li>
@@ -50,7 +50,7 @@ function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
         <span class="desk-queue-aim quiet">{aim}</span>
         <span class="desk-queue-counts">
           <b class="number">{waitingOf(queue)}</b>{" "}
-          {inHand.length > 0 && <span class="pill info">{inHand.length} open</span>}
+          {assignments.length > 0 && <span class="pill info">{assignments.length} open</span>}
         </span>
         <span class="quiet number">
           {done} done today{medianSeconds !== null && `, ${lasting(medianSeconds)} each`}

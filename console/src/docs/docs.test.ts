@@ -32,7 +32,11 @@ test("a request is made of what was filled in, and is the same for a terminal", 
     `-d '{"payload":"it'\\''s"}'`,
   ]);
   expect(curlOf(requestOf(named("live"), { parameters: {}, body: "" }, "https://h"))).toMatch(/^curl -N 'https:/);
-  const asked = requestOf(named("find"), { parameters: { lifecycle: "essay", state: "a, b" }, body: "" }, "https://h");
+  const asked = requestOf(
+    named("listInstances"),
+    { parameters: { lifecycle: "essay", state: "a, b" }, body: "" },
+    "https://h",
+  );
   expect(asked).toMatchObject({ url: "https://h/api/lifecycles/essay/instances?state=a&state=b", body: null });
 });
 
@@ -44,8 +48,8 @@ test("what is needed is told, and stands in the body to begin with", () => {
 });
 
 test("a schema is told in words, and opened where it has parts", () => {
-  expect(kindOf(named("find").answers)).toBe("list of Instance");
-  expect(Object.keys(shapeIn(document, named("find").answers)!.properties!)).toContain("movedAt");
+  expect(kindOf(named("listInstances").answers)).toBe("list of Instance");
+  expect(Object.keys(shapeIn(document, named("listInstances").answers)!.properties!)).toContain("movedAt");
   expect(kindOf(shapeIn(document, named("get").answers)!.properties!.key!)).toBe("text or null");
   expect(kindOf(named("counts").answers)).toBe("object of whole number");
   expect(shapeIn(document, named("counts").answers)).toBeUndefined();

@@ -1,4 +1,4 @@
-import type { BreakerAnswer, FlipAnswer } from "../../../src/http/contract.ts";
+import type { BreakerAnswer, BreakerChangeAnswer } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Bar } from "../parts/bar.tsx";
@@ -194,21 +194,21 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 function History({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const ask = () => get<FlipAnswer[]>(`/breakers/${part(name)}/flips`, { limit: 100 });
+  const ask = () => get<BreakerChangeAnswer[]>(`/breakers/${part(name)}/history`, { limit: 100 });
   const { answer, error, again } = useRequest(ask, [name]);
   usePolling(again);
   return (
     <Drawer title={name} name={`History of ${name}`} onClose={onClose} wide>
       <ErrorMessage error={error} />
       {answer?.length === 0 && <p class="quiet">No changes yet.</p>}
-      {answer?.map((flip) => (
-        <div key={flip.flip} class="said">
-          <StateOf state={flip.to} forced={null} /> {causes[flip.cause] ?? flip.cause}
-          {flip.good + flip.failed > 0 && ` (${flip.failed} of ${flip.good + flip.failed} failed)`}
+      {answer?.map((change) => (
+        <div key={change.number} class="said">
+          <StateOf state={change.to} forced={null} /> {causes[change.cause] ?? change.cause}
+          {change.good + change.failed > 0 && ` (${change.failed} of ${change.good + change.failed} failed)`}
           <div class="small quiet">
-            <Time at={flip.at} />
-            {flip.actor !== null && ` by ${flip.actor}`}
-            {flip.reason !== null && `: ${flip.reason}`}
+            <Time at={change.at} />
+            {change.actor !== null && ` by ${change.actor}`}
+            {change.reason !== null && `: ${change.reason}`}
           </div>
         </div>
       ))}

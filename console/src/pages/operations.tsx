@@ -133,7 +133,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
     ));
   const runNow = (one: OperationAnswer) =>
     runAction(async () => {
-      await post(`/operations/${part(one.id)}/carry-on`);
+      await post(`/operations/${part(one.id)}/run-batch`);
       await again();
     }, "Batch completed.");
   return {

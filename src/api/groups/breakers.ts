@@ -3,10 +3,10 @@ import { checkedLimit, checkedOptions, textOrNull } from "../../base/options.ts"
 import { checkedText } from "../../base/text.ts";
 import {
   type Breaker,
-  type BreakerFlip,
+  type BreakerChange,
+  breakerHistory,
   forceBreaker,
   showBreakers,
-  showFlips,
 } from "../../kernel/breakers/operate.ts";
 import { type Kernel, refuseInside } from "../../kernel/kernel.ts";
 import { checkedBreaker } from "../../policy/breaker.ts";
@@ -28,10 +28,10 @@ export class Breakers {
   }
 
   /** Lists when and why a breaker opened and closed, newest first. */
-  async history(breaker: string, options: { limit?: number } = {}): Promise<BreakerFlip[]> {
+  async history(breaker: string, options: { limit?: number } = {}): Promise<BreakerChange[]> {
     refuseInside(this.#kernel, "breakers.history");
     const { limit = 100 } = checkedOptions(options, ["limit"], "breakers.history");
-    return showFlips(this.#kernel, checkedBreaker(breaker), checkedLimit(limit));
+    return breakerHistory(this.#kernel, checkedBreaker(breaker), checkedLimit(limit));
   }
 
   /**

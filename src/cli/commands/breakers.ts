@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { BreakerAnswer, FlipAnswer } from "../../http/contract.ts";
+import type { BreakerAnswer, BreakerChangeAnswer } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { ago, fromNow, when } from "../show/moments.ts";
 import { type Column, type Paint, printList, printOne, visible } from "../show/terminal.ts";
@@ -54,7 +54,7 @@ export function addBreakers(program: Command, act: Act): void {
     .action(
       act((context, _, breaker) =>
         reached(context, async (pawl) =>
-          printList(context.terminal, await pawl.call("breakerFlips", { breaker }), flipColumns),
+          printList(context.terminal, await pawl.call("breakerHistory", { breaker }), historyColumns),
         ),
       ),
     );
@@ -71,8 +71,8 @@ const columns: readonly Column<BreakerAnswer>[] = [
   { title: "why", text: why, shown: (one) => visible(why(one)) },
 ];
 
-const flipColumns: readonly Column<FlipAnswer>[] = [
-  { title: "flip", text: (one) => String(one.flip), alignRight: true },
+const historyColumns: readonly Column<BreakerChangeAnswer>[] = [
+  { title: "change", text: (one) => String(one.number), alignRight: true },
   { title: "when", text: (one) => one.at, shown: (one) => ago(one.at) },
   { title: "from", text: (one) => one.from },
   { title: "to", text: (one) => one.to, shown: (one, paint) => coloured(one.to, paint) },

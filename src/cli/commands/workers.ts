@@ -34,7 +34,7 @@ const columns: readonly Column<WorkerAnswer>[] = [
   { title: "started", text: (one) => one.startedAt, shown: (one) => ago(one.startedAt) },
   { title: "pawl", text: (one) => one.pawl },
   { title: "lanes", text: (one) => String(one.lanes.length), alignRight: true },
-  { title: "running", text: inHand },
+  { title: "running", text: runningTasks },
 ];
 
 function stateOf(one: WorkerAnswer): string {
@@ -51,7 +51,7 @@ function stuckOf({ stuck }: WorkerAnswer, paint: Paint): string {
   return stuck > 0 ? paint.red(String(stuck)) : paint.dim("0");
 }
 
-function inHand(one: WorkerAnswer): string {
+function runningTasks(one: WorkerAnswer): string {
   return Object.entries(one.tasks)
     .map(([lane, tasks]) => `${lane} ${tasks}`)
     .join(", ");

@@ -38,7 +38,7 @@ const byCode: Partial<Record<ErrorCode, number>> = {
   dead_letter_decided: exitCodes.conflict,
   operation_unknown: exitCodes.notFound,
   operation_ended: exitCodes.conflict,
-  ticket_taken: exitCodes.conflict,
+  ticket_assigned: exitCodes.conflict,
   archive_unknown: exitCodes.notFound,
   archive_failed: exitCodes.unreachable,
   queue_unknown: exitCodes.notFound,

@@ -1,10 +1,10 @@
 import type {
+  AllowedEventAnswer,
   AttemptAnswer,
   CallbackAnswer,
   ChildrenAnswer,
   InstanceAnswer,
   MoveAnswer,
-  PermittedAnswer,
 } from "../../http/contract.ts";
 import { ago, roughly } from "./moments.ts";
 import { type Column, type Paint, pad, printTable, type Terminal, visible } from "./terminal.ts";
@@ -47,7 +47,7 @@ export function printInstance(
   about: {
     readonly history: readonly Entry[];
     readonly children?: ChildrenAnswer;
-    readonly permitted?: readonly PermittedAnswer[];
+    readonly permitted?: readonly AllowedEventAnswer[];
     readonly late?: readonly CallbackAnswer[];
   },
 ): void {
@@ -195,7 +195,7 @@ function detailOf(entry: AttemptAnswer): string {
   return error?.message ?? reason ?? JSON.stringify(detail);
 }
 
-function printPermitted(terminal: Terminal, permitted: readonly PermittedAnswer[]): void {
+function printPermitted(terminal: Terminal, permitted: readonly AllowedEventAnswer[]): void {
   const { dim, green } = terminal.paint;
   const yes = permitted.filter((one) => one.permitted !== "no").map((one) => one.event);
   terminal.print(`\n  ${dim("allowed")}     ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);

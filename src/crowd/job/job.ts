@@ -36,7 +36,7 @@ export function jobOf(family: CrowdLifecycles) {
   const stays = { set: () => ({ closing: true }) };
   const wentOn = [
     {
-      to: "looking",
+      to: "syncing",
       guard: ({ data }: { data: JobData }) => data.again || "nothing has changed",
       set: afresh,
     },
@@ -65,10 +65,10 @@ export function jobOf(family: CrowdLifecycles) {
       },
       running: {
         timeout: { after: family.crowd.sweepEvery, send: "sweep" },
-        on: { notice: "looking", progress: "looking", sweep: "looking", close },
+        on: { notice: "syncing", progress: "syncing", sweep: "syncing", close },
         recoverWith: "sweep",
       },
-      looking: {
+      syncing: {
         run: syncJob(family),
         ...there,
         on: {
@@ -85,7 +85,7 @@ export function jobOf(family: CrowdLifecycles) {
       closing: {
         run: closeJob(family),
         ...there,
-        on: { closed_there: { to: "looking", set: afresh }, close: stays, ...notifications },
+        on: { closed_there: { to: "syncing", set: afresh }, close: stays, ...notifications },
       },
       finished: { final: "success" },
       incomplete: { final: "failure" },

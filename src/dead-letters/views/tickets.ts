@@ -3,10 +3,10 @@ import { type Executor, part, sql } from "../../store/port/db.ts";
 export interface TicketView {
   /** The id of its dead letter. */
   readonly id: string;
-  readonly status: "open" | "taken" | "resolved";
+  readonly status: "open" | "assigned" | "resolved";
   readonly opened_ms: number;
-  readonly taken_by: string | null;
-  readonly taken_ms: number | null;
+  readonly assignee: string | null;
+  readonly assigned_ms: number | null;
   readonly resolved_by: string | null;
   readonly resolved_ms: number | null;
   readonly resolution: string | null;
@@ -19,13 +19,14 @@ export interface TicketView {
 }
 
 const columns = part`
-  ticket.letter_id::text as id, ticket.status, pawl.ms(ticket.opened_at) as opened_ms, ticket.taken_by,
-  pawl.ms(ticket.taken_at) as taken_ms, ticket.resolved_by, pawl.ms(ticket.resolved_at) as resolved_ms, ticket.resolution,
+  ticket.letter_id::text as id, case ticket.status when 'taken' then 'assigned' else ticket.status end as status,
+  pawl.ms(ticket.opened_at) as opened_ms, ticket.taken_by as assignee, pawl.ms(ticket.taken_at) as assigned_ms,
+  ticket.resolved_by, pawl.ms(ticket.resolved_at) as resolved_ms, ticket.resolution,
   letter.lifecycle, letter.kind, letter.origin, letter.reason, letter.pattern, letter.fingerprint`;
 
 export interface TicketPage {
   readonly status: TicketView["status"];
-  readonly takenBy: string | null;
+  readonly assignee: string | null;
   readonly afterId: string;
   readonly limit: number;
 }
@@ -36,8 +37,9 @@ export function readTickets(db: Executor, page: TicketPage): Promise<TicketView[
     select ${columns}
     from pawl.tickets as ticket
     join pawl.dead_letters as letter on letter.id = ticket.letter_id
-    where ticket.status = ${page.status}::text and ticket.letter_id > ${page.afterId}::uuid
-      and (${page.takenBy}::text is null or ticket.taken_by = ${page.takenBy}::text)
+    where ticket.status = case ${page.status}::text when 'assigned' then 'taken' else ${page.status}::text end
+      and ticket.letter_id > ${page.afterId}::uuid
+      and (${page.assignee}::text is null or ticket.taken_by = ${page.assignee}::text)
     order by ticket.letter_id limit ${page.limit}::int`);
 }
 

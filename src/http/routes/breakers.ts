@@ -1,7 +1,7 @@
 import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import { cause } from "../api/usual-arguments.ts";
-import type { BreakerAnswer, FlipAnswer } from "../contract.ts";
+import type { BreakerAnswer, BreakerChangeAnswer } from "../contract.ts";
 
 const state = oneOf("closed", "open", "half_open");
 
@@ -21,10 +21,10 @@ const breaker = named(
   }),
 );
 
-const flip = named(
-  "BreakerFlip",
-  shape<FlipAnswer>({
-    flip: about(whole, "A counter from 1."),
+const change = named(
+  "BreakerChange",
+  shape<BreakerChangeAnswer>({
+    number: about(whole, "A counter from 1."),
     from: state,
     to: state,
     cause: oneOf("failures", "rested", "probe_failed", "probes_passed", "forced", "released"),
@@ -45,10 +45,10 @@ export const breakerRoutes = [
     answer: listOf(breaker),
     call: (pawl) => pawl.breakers.list(),
   }),
-  get("breakerFlips", "/breakers/{breaker}/flips", "read", {
+  get("breakerHistory", "/breakers/{breaker}/history", "read", {
     summary: "List when and why a breaker opened and closed, newest first.",
     takes: { limit: whole },
-    answer: listOf(flip),
+    answer: listOf(change),
     call: (pawl, { breaker, limit }) => pawl.breakers.history(breaker, { limit }),
   }),
   post("forceBreaker", "/breakers/{breaker}/force", "operate", {

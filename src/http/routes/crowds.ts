@@ -50,7 +50,7 @@ export const crowdRoutes = [
     call: ({ crowd }, { id, after: last, ...filter }) =>
       crowd.submissions({ job: id }, { ...filter, after: after(last) }),
   }),
-  post("lookAtCrowdJob", "/crowd-jobs/{id}/look", "operate", {
+  post("syncCrowdJob", "/crowd-jobs/{id}/sync", "operate", {
     summary: "Sync a job with its marketplace now.",
     takes: cause,
     answer: job,
@@ -135,7 +135,7 @@ export const crowdRoutes = [
     answer: listOf(reconcileIssue),
     call: ({ crowd }, { marketplace, repair }) => crowd.reconcile({ marketplace, repair }),
   }),
-  post("noticePosting", "/marketplaces/{marketplace}/notice", "send", {
+  post("handleNotification", "/marketplaces/{marketplace}/notifications", "send", {
     summary: "Report that a posting may have changed.",
     takes: { posting: text },
     needs: ["posting"],

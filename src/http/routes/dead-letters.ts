@@ -23,8 +23,8 @@ import { after, cause, page } from "../api/usual-arguments.ts";
 import type {
   ArchiveAnswer,
   ArchivedAnswer,
-  DeadGroupAnswer,
   DeadLetterAnswer,
+  DeadLetterGroupAnswer,
   PreviewAnswer,
   RestoredAnswer,
 } from "../contract.ts";
@@ -71,8 +71,8 @@ const letter = named(
 );
 
 const group = named(
-  "DeadGroup",
-  shape<DeadGroupAnswer>({
+  "DeadLetterGroup",
+  shape<DeadLetterGroupAnswer>({
     fingerprint: text,
     lifecycle: text,
     kind,
@@ -144,7 +144,7 @@ export const deadRoutes = [
     answer: letter,
     call: (pawl, { id, ...cause }) => pawl.deadLetters.discard(id, cause),
   }),
-  get("deadGroups", "/dead-groups", "read", {
+  get("deadLetterGroups", "/dead-letter-groups", "read", {
     summary: "Group open dead letters by cause, largest group first.",
     takes: { ...filter, limit: whole },
     answer: listOf(group),

@@ -36,7 +36,7 @@ const queue = named(
       "Samples that can be assigned to the labeler; with `waitsMore` there are more than were counted.",
     ),
     waitsMore: flag,
-    inHand: listOf(assignment),
+    assignments: listOf(assignment),
     done: whole,
     skipped: whole,
     medianSeconds: about(orNull(number), "The average time that the labeler needed for a label."),

@@ -80,7 +80,7 @@ export const instanceRoutes = [
     call: (pawl, { lifecycle, ...options }) =>
       (pawl as unknown as Untyped).start(lifecycleNamed(pawl, lifecycle), options),
   }),
-  get("find", "/lifecycles/{lifecycle}/instances", "read", {
+  get("listInstances", "/lifecycles/{lifecycle}/instances", "read", {
     summary: "List instances of a lifecycle by page: newest first, or by key if `key` is given.",
     takes: { ...filter, ...page },
     answer: listOf(instance),
@@ -116,7 +116,7 @@ export const instanceRoutes = [
     answer: history,
     call: (pawl, { lifecycle, ref }) => pawl.history(lifecycle, ref),
   }),
-  ...ofInstance("get", "permitted", "/permitted", "read", {
+  ...ofInstance("get", "allowedEvents", "/allowed-events", "read", {
     summary: "List the events of the current state: allowed, refused with reasons, or dependent on the payload.",
     takes: actor,
     answer: listOf(permitted),

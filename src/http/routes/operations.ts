@@ -45,7 +45,7 @@ const ticket = named(
   "Ticket",
   shape<TicketAnswer>({
     id: about(id, "The id of the dead letter."),
-    status: oneOf("open", "taken", "resolved"),
+    status: oneOf("open", "assigned", "resolved"),
     lifecycle: text,
     kind: oneOf("instance", "effect", "message", "broker"),
     origin: text,
@@ -53,8 +53,8 @@ const ticket = named(
     pattern: text,
     fingerprint: text,
     openedAt: moment,
-    takenBy: orNull(text),
-    takenAt: orNull(moment),
+    assignee: orNull(text),
+    assignedAt: orNull(moment),
     resolvedBy: orNull(text),
     resolvedAt: orNull(moment),
     resolution: orNull(text),
@@ -81,19 +81,19 @@ export const operationRoutes = [
     answer: operation,
     call: (pawl, { id, ...cause }) => pawl.operations.abort(id, cause),
   }),
-  post("carryOnOperation", "/operations/{id}/carry-on", "operate", {
+  post("runOperationBatch", "/operations/{id}/run-batch", "operate", {
     summary: "Run the next batch of a bulk operation now, if its rate allows it.",
     answer: operation,
     call: (pawl, { id }) => pawl.operations.runBatch(id),
   }),
   get("tickets", "/tickets", "read", {
     summary: "List tickets of dead letters that need a person, oldest first.",
-    takes: { status: oneOf("open", "taken", "resolved"), takenBy: text, ...page },
+    takes: { status: oneOf("open", "assigned", "resolved"), assignee: text, ...page },
     answer: listOf(ticket),
     call: (pawl, { after: last, ...filter }) =>
       pawl.deadLetters.tickets.list(last === undefined ? filter : { ...filter, after: { id: last } }),
   }),
-  post("takeTicket", "/tickets/{id}/take", "operate", {
+  post("assignTicket", "/tickets/{id}/assign", "operate", {
     summary: "Assign a ticket. Fails if it is assigned to another person.",
     takes: actor,
     needs: ["actor"],

@@ -2,7 +2,7 @@ import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "../api/schema.ts";
 import { after, page } from "../api/usual-arguments.ts";
-import { exportedLabel, metrics, quality, queueLoad } from "./answers/measures-answer.ts";
+import { exportedLabel, metrics, quality, queueStats } from "./answers/measures-answer.ts";
 import { assignment, labeler, queue } from "./answers/people-answer.ts";
 
 type NewQueue = Parameters<Pawl["people"]["createQueue"]>[1];
@@ -15,9 +15,9 @@ export const queueRoutes = [
     answer: listOf(queue),
     call: ({ people }) => people.queues(),
   }),
-  get("queueLoads", "/queue-loads", "read", {
+  get("queueStats", "/queue-stats", "read", {
     summary: "List the backlog and the metrics of each queue.",
-    answer: listOf(queueLoad),
+    answer: listOf(queueStats),
     call: ({ people }) => people.queueStats(),
   }),
   post("createQueue", "/queues", "operate", {

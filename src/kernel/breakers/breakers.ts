@@ -1,4 +1,4 @@
-import { afterProbes, type BreakerState, type FlipCause, pauseOf, rampLimit, trips } from "../../policy/breaker.ts";
+import { afterProbes, type BreakerCause, type BreakerState, pauseOf, rampLimit, trips } from "../../policy/breaker.ts";
 import {
   type BreakerRow,
   declareBreakers,
@@ -57,7 +57,7 @@ export async function advanceBreaker(kernel: Kernel, row: BreakerRow, askedMs: n
 
 export interface FlipTo {
   readonly to: BreakerState;
-  readonly cause: FlipCause;
+  readonly cause: BreakerCause;
   readonly openForMs?: number;
   readonly forced?: BreakerRow["forced"];
   readonly good?: number;

@@ -1,6 +1,6 @@
 import { PawlError } from "../../base/errors.ts";
 import { suggest } from "../../definition/read/fault.ts";
-import type { FlipCause } from "../../policy/breaker.ts";
+import type { BreakerCause } from "../../policy/breaker.ts";
 import { type BreakerRow, declareBreakers, readBreakers, readCalls } from "../../store/tasks/breakers.ts";
 import { listBreakers, readFlips } from "../../views/tasks/breakers.ts";
 import type { Kernel } from "../kernel.ts";
@@ -33,16 +33,16 @@ export interface Breaker {
 }
 
 /** One change of a breaker's state. */
-export interface BreakerFlip {
+export interface BreakerChange {
   /** The first one is 1. */
-  readonly flip: number;
+  readonly number: number;
   readonly from: Breaker["state"];
   readonly to: Breaker["state"];
   /**
    * `failures`: too many calls failed. `rested`: its pause has ended. `probe_failed`, `probes_passed`: the outcome of
    * probes. `forced`, `released`: by an operator.
    */
-  readonly cause: FlipCause;
+  readonly cause: BreakerCause;
   /** The calls, or the probes, that led to it. */
   readonly good: number;
   readonly failed: number;
@@ -90,13 +90,13 @@ function breakerOf({ breakers }: Kernel, row: BreakerRow, { good, failed }: Brea
 }
 
 /** The newest changes of a breaker, newest first. */
-export async function showFlips(kernel: Kernel, name: string, limit: number): Promise<BreakerFlip[]> {
+export async function breakerHistory(kernel: Kernel, name: string, limit: number): Promise<BreakerChange[]> {
   await refuseUnknown(kernel, name);
   return (await readFlips(kernel.db, name, limit)).map((row) => ({
-    flip: row.flip,
+    number: row.flip,
     from: row.from_state,
     to: row.to_state,
-    cause: row.cause as FlipCause,
+    cause: row.cause as BreakerCause,
     good: row.good,
     failed: row.failed,
     openUntil: row.until_ms === null ? null : new Date(row.until_ms),

@@ -95,7 +95,7 @@ export class Herd {
     if (what === "begin") {
       this.handlers.begin(key, Number(attempt));
       this.#by.set(key, (this.#by.get(key) ?? new Set()).add(by));
-      this.bounds.hold(`Steps of ${name} at once`, by.inHand.size, concurrency);
+      this.bounds.hold(`Steps of ${name} at once`, by.running.size, concurrency);
     }
     if (what === "end") {
       this.handlers.end(key);

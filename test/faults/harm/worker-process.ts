@@ -12,7 +12,7 @@ export interface Said {
 /** One worker process, and the steps that it has begun and not ended. */
 export class WorkerProcess {
   readonly ready: Promise<void>;
-  readonly inHand = new Set<string>();
+  readonly running = new Set<string>();
   /** How many of its steps have taken a connection for themselves. */
   holds = 0;
   /** The number of its maintenance rounds, and of its silent workers. */
@@ -38,8 +38,8 @@ export class WorkerProcess {
         if (what === "ready") resolve();
         if (what === "holds") this.holds += 1;
         if (what === "looked") this.looks += 1;
-        if (what === "begin") this.inHand.add(words[2]!);
-        if (what === "end") this.inHand.delete(words[2]!);
+        if (what === "begin") this.running.add(words[2]!);
+        if (what === "end") this.running.delete(words[2]!);
         hear({ by: this, what, words });
       });
     });

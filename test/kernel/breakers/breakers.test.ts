@@ -124,8 +124,8 @@ eachStore((store) => {
     expect(await llm(t)).toMatchObject({ state: "closed" }); // Only what came since then counts.
     await grade(t, { failed: 1 });
     expect(await llm(t)).toMatchObject({ state: "open" });
-    const causes = (await t.pawl.breakers.history("llm")).map(({ flip, from, to, cause, good, failed }) => [
-      flip,
+    const causes = (await t.pawl.breakers.history("llm")).map(({ number, from, to, cause, good, failed }) => [
+      number,
       `${from} → ${to}`,
       cause,
       good,

@@ -149,7 +149,7 @@ eachStore((store) => {
     await grade(t, { failed: 3 });
     const text = await t.pawl.inspect.metrics();
     expect(metric(text, 'pawl_breaker_state{breaker="llm"}')).toBe(2);
-    expect(metric(text, 'pawl_breaker_flips_total{breaker="llm",to="open"}')).toBe(1);
+    expect(metric(text, 'pawl_breaker_changes_total{breaker="llm",to="open"}')).toBe(1);
     await t.advance("30s");
     await grade(t, { good: 1 });
     expect(metric(await t.pawl.inspect.metrics(), 'pawl_breaker_state{breaker="llm"}')).toBe(1);

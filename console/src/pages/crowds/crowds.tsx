@@ -102,8 +102,8 @@ const columns: readonly Column<CrowdAnswer>[] = [
   {
     name: "Jobs in progress",
     numeric: true,
-    value: ({ jobs }) => among(jobs, "publishing", "running", "looking", "extending", "closing"),
-    show: ({ jobs }) => count(among(jobs, "publishing", "running", "looking", "extending", "closing")),
+    value: ({ jobs }) => among(jobs, "publishing", "running", "syncing", "extending", "closing"),
+    show: ({ jobs }) => count(among(jobs, "publishing", "running", "syncing", "extending", "closing")),
   },
   {
     name: "Finished",

@@ -79,7 +79,7 @@ function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
   };
   const look = () =>
     runAction(async () => {
-      await post(`/crowd-jobs/${part(id)}/look`);
+      await post(`/crowd-jobs/${part(id)}/sync`);
       await changed();
     }, "The job is syncing.");
   const closeIt = () =>

@@ -1,4 +1,4 @@
-import type { DeadGroupAnswer } from "../../../../src/http/contract.ts";
+import type { DeadLetterGroupAnswer } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -56,7 +56,10 @@ export function Dead() {
 /** The letters of one group, and decisions about all of them. */
 export function DeadGroup({ fingerprint }: { readonly fingerprint: string }) {
   const [dialog, open] = useDialog();
-  const { answer, again } = useRequest(() => get<DeadGroupAnswer[]>("/dead-groups", { fingerprint }), [fingerprint]);
+  const { answer, again } = useRequest(
+    () => get<DeadLetterGroupAnswer[]>("/dead-letter-groups", { fingerprint }),
+    [fingerprint],
+  );
   usePolling(again);
   const group = answer?.[0];
   const decide = (decision: "requeue" | "discard") =>

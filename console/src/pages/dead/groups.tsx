@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { DeadGroupAnswer } from "../../../../src/http/contract.ts";
+import type { DeadLetterGroupAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
 import { lifecycles } from "../../lifecycles.ts";
@@ -22,7 +22,10 @@ import { filterQuery, kinds, type LetterFilter, letterFilterOf, spans } from "./
 export function Groups({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const find = () =>
-    get<DeadGroupAnswer[]>("/dead-groups", { ...filterQuery(letterFilterOf(filters, Date.now())), limit: 500 });
+    get<DeadLetterGroupAnswer[]>("/dead-letter-groups", {
+      ...filterQuery(letterFilterOf(filters, Date.now())),
+      limit: 500,
+    });
   const { answer, error, again } = useRequest(find, [filters]);
   usePolling(again);
   const decide = (decision: "requeue" | "discard", which: LetterFilter) =>
@@ -37,7 +40,7 @@ export function Groups({ open }: { readonly open: OpenDialog }) {
         rowKey={(group) => group.fingerprint}
         columns={may("operate") ? [...columns, actions(decide)] : columns}
         asked={{
-          url: apiUrl("/dead-groups", filterQuery(which)),
+          url: apiUrl("/dead-letter-groups", filterQuery(which)),
           command: commandOf(["dead", "list", ...[which.lifecycle ?? []].flat()], { groups: true }),
         }}
         empty={
@@ -82,7 +85,7 @@ export function Groups({ open }: { readonly open: OpenDialog }) {
   );
 }
 
-const columns: readonly Column<DeadGroupAnswer>[] = [
+const columns: readonly Column<DeadLetterGroupAnswer>[] = [
   { name: "Letters", numeric: true, value: (group) => group.letters, show: (group) => <b>{count(group.letters)}</b> },
   {
     name: "Error",
@@ -115,7 +118,9 @@ const columns: readonly Column<DeadGroupAnswer>[] = [
   },
 ];
 
-function actions(decide: (decision: "requeue" | "discard", which: LetterFilter) => void): Column<DeadGroupAnswer> {
+function actions(
+  decide: (decision: "requeue" | "discard", which: LetterFilter) => void,
+): Column<DeadLetterGroupAnswer> {
   return {
     name: "Actions",
     show: ({ fingerprint, pattern }) => (

@@ -16,9 +16,9 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const status = filters.get("status") ?? "open";
   const isDone = status === "resolved";
-  const take = (ticket: TicketAnswer, again: () => Promise<void>) =>
+  const assign = (ticket: TicketAnswer, again: () => Promise<void>) =>
     runAction(async () => {
-      await post(`/tickets/${part(ticket.id)}/take`);
+      await post(`/tickets/${part(ticket.id)}/assign`);
       await again();
     }, "The ticket is assigned to you.");
   const resolve = (ticket: TicketAnswer, again: () => Promise<void>) =>
@@ -45,12 +45,12 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
       query={{ status }}
       columns={({ again }) => [
         ...columns,
-        ...(status === "open" ? [] : taken),
+        ...(status === "open" ? [] : assigned),
         ...(isDone ? resolved : []),
         ...(may("operate") && !isDone
           ? [
               actions(
-                (one) => take(one, again),
+                (one) => assign(one, again),
                 (one) => resolve(one, again),
               ),
             ]
@@ -63,7 +63,7 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
           value={status}
           choices={[
             ["open", "unassigned"],
-            ["taken", "taken"],
+            ["assigned", "assigned"],
             ["resolved", "resolved"],
           ]}
           onChoose={(chosen) => change({ status: chosen })}
@@ -91,9 +91,9 @@ const columns: readonly Column<TicketAnswer>[] = [
   { name: "Opened", value: (ticket) => ticket.openedAt, show: (ticket) => <Time at={ticket.openedAt} /> },
 ];
 
-const taken: readonly Column<TicketAnswer>[] = [
-  { name: "Assigned to", value: (ticket) => ticket.takenBy, show: (ticket) => ticket.takenBy ?? "–" },
-  { name: "Taken", value: (ticket) => ticket.takenAt, show: (ticket) => <Time at={ticket.takenAt} /> },
+const assigned: readonly Column<TicketAnswer>[] = [
+  { name: "Assigned to", value: (ticket) => ticket.assignee, show: (ticket) => ticket.assignee ?? "–" },
+  { name: "Assigned", value: (ticket) => ticket.assignedAt, show: (ticket) => <Time at={ticket.assignedAt} /> },
 ];
 
 const resolved: readonly Column<TicketAnswer>[] = [
@@ -102,7 +102,7 @@ const resolved: readonly Column<TicketAnswer>[] = [
 ];
 
 function actions(
-  take: (ticket: TicketAnswer) => Promise<void>,
+  assign: (ticket: TicketAnswer) => Promise<void>,
   resolve: (ticket: TicketAnswer) => void,
 ): Column<TicketAnswer> {
   return {
@@ -110,7 +110,7 @@ function actions(
     show: (ticket) => (
       <span class="row-actions">
         {ticket.status === "open" && (
-          <button type="button" onClick={() => void take(ticket)}>
+          <button type="button" onClick={() => void assign(ticket)}>
             Take
           </button>
         )}

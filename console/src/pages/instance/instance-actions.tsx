@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { InstanceAnswer, PermittedAnswer } from "../../../../src/http/contract.ts";
+import type { AllowedEventAnswer, InstanceAnswer } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { isInternal } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
@@ -10,7 +10,7 @@ import { may } from "../../session.ts";
 
 export interface InstanceActionsProps {
   readonly instance: InstanceAnswer;
-  readonly permitted: readonly PermittedAnswer[];
+  readonly permitted: readonly AllowedEventAnswer[];
   readonly onDone: () => void;
   readonly onCopy: () => void;
 }
@@ -58,7 +58,7 @@ export function InstanceActions({ instance, permitted, onDone, onCopy }: Instanc
 }
 
 interface EventButtonProps {
-  readonly permitted: PermittedAnswer;
+  readonly permitted: AllowedEventAnswer;
   readonly name: string;
   readonly onPress: (event: string) => void;
 }

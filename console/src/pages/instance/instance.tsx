@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type {
+  AllowedEventAnswer,
   ExplanationAnswer,
   InstanceAnswer,
   JournalAnswer,
-  PermittedAnswer,
 } from "../../../../src/http/contract.ts";
 import { get, part } from "../../api.ts";
 import { lifecycleNamed } from "../../lifecycles.ts";
@@ -30,7 +30,7 @@ import "./instance.css";
 interface InstanceUpdate {
   readonly instance: InstanceAnswer;
   readonly journal: readonly JournalAnswer[];
-  readonly permitted: readonly PermittedAnswer[];
+  readonly permitted: readonly AllowedEventAnswer[];
   readonly explanation: ExplanationAnswer;
   /** How far the clock of the database is ahead of the clock of the browser. */
   readonly aheadMs: number;
@@ -43,7 +43,7 @@ export function Instance({ id }: { readonly id: string }) {
     const [instance, journal, permitted, explanation] = await Promise.all([
       get<InstanceAnswer>(path),
       get<JournalAnswer[]>(`${path}/history`),
-      get<PermittedAnswer[]>(`${path}/permitted`),
+      get<AllowedEventAnswer[]>(`${path}/allowed-events`),
       get<ExplanationAnswer>(`${path}/explain`),
     ]);
     return { instance, journal, permitted, explanation, aheadMs: Date.parse(explanation.at) - Date.now() };

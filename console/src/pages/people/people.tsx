@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
+import type { QueueAnswer, QueueStatsAnswer } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -12,12 +12,12 @@ import { useRequest } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 import "../operating.css";
 
-type Row = QueueAnswer & QueueLoadAnswer;
+type Row = QueueAnswer & QueueStatsAnswer;
 
 /** The queues of those who label. */
 export function People() {
   const { answer, error, again } = useRequest(async () => {
-    const [queues, loads] = await Promise.all([get<QueueAnswer[]>("/queues"), get<QueueLoadAnswer[]>("/queue-loads")]);
+    const [queues, loads] = await Promise.all([get<QueueAnswer[]>("/queues"), get<QueueStatsAnswer[]>("/queue-stats")]);
     return queues.flatMap((queue): Row[] => {
       const load = loads.find((one) => one.queue === queue.name);
       return load === undefined ? [] : [{ ...queue, ...load }];
@@ -34,7 +34,7 @@ export function People() {
       {answer !== undefined && answer.length > 0 && (
         <div class="tiles">
           <Tile name="Labels needed" value={count(sum((row) => row.waiting))} />
-          <Tile name="Assigned" value={count(sum((row) => row.inHand))} />
+          <Tile name="Assigned" value={count(sum((row) => row.assigned))} />
           <Tile name="Labeled" value={count(sum((row) => row.metrics.byStatus.completed))} />
           <Tile name="Late, to review" value={count(late)} tone={late > 0 ? "warn" : undefined} />
         </div>
@@ -44,7 +44,7 @@ export function People() {
         rows={answer}
         rowKey={(row) => row.name}
         columns={columns}
-        asked={{ url: apiUrl("/queue-loads"), command: commandOf(["queue", "list"]) }}
+        asked={{ url: apiUrl("/queue-stats"), command: commandOf(["queue", "list"]) }}
         empty={
           <Empty title="No queues">
             Declare one with <code>queue("essays", …)</code>, or create one with <code>pawl queue create</code>.
@@ -71,7 +71,7 @@ const columns: readonly Column<Row>[] = [
     show: (row) => <StatePill state={row.active ? "active" : "inactive"} tone={row.active ? "good" : "warn"} />,
   },
   { name: "Waiting", numeric: true, value: (row) => row.waiting, show: (row) => count(row.waiting) },
-  { name: "Assigned", numeric: true, value: (row) => row.inHand, show: (row) => count(row.inHand) },
+  { name: "Assigned", numeric: true, value: (row) => row.assigned, show: (row) => count(row.assigned) },
   {
     name: "Done",
     numeric: true,

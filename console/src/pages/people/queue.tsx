@@ -1,4 +1,4 @@
-import type { QueueAnswer, QueueLoadAnswer } from "../../../../src/http/contract.ts";
+import type { QueueAnswer, QueueStatsAnswer } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -25,7 +25,7 @@ export function Queue({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();
   const queue = useRequest(() => get<QueueAnswer>(`/queues/${part(name)}`), [name]);
-  const loads = useRequest(() => get<QueueLoadAnswer[]>("/queue-loads"), [name]);
+  const loads = useRequest(() => get<QueueStatsAnswer[]>("/queue-stats"), [name]);
   usePolling(async () => {
     await Promise.all([queue.again(), loads.again()]);
   });
@@ -43,7 +43,7 @@ export function Queue({ name }: { readonly name: string }) {
     }, `${name} is inactive.`);
   const tabs = [
     { id: "samples", name: "Samples" },
-    { id: "in-hand", name: "Assigned", count: load?.inHand },
+    { id: "assigned", name: "Assigned", count: load?.assigned },
     { id: "labels", name: "Labels" },
     { id: "late", name: "Late", count: load?.late },
     { id: "labelers", name: "Labelers" },
@@ -81,7 +81,7 @@ export function Queue({ name }: { readonly name: string }) {
       <Numbers load={load} />
       <Tabs name={name} tabs={tabs} at={at} />
       {at === "samples" && <Samples queue={name} open={open} />}
-      {at === "in-hand" && <OpenAssignments queue={name} open={open} />}
+      {at === "assigned" && <OpenAssignments queue={name} open={open} />}
       {at === "labels" && <Labels key="labels" queue={name} late={false} open={open} />}
       {at === "late" && <Labels key="late" queue={name} late open={open} />}
       {at === "labelers" && <Labelers queue={name} />}
@@ -91,12 +91,12 @@ export function Queue({ name }: { readonly name: string }) {
   );
 }
 
-function Numbers({ load }: { readonly load: QueueLoadAnswer | undefined }) {
+function Numbers({ load }: { readonly load: QueueStatsAnswer | undefined }) {
   const metrics = load?.metrics;
   return (
     <div class="tiles">
       <Tile name="Labels needed" value={count(load?.waiting)} />
-      <Tile name="Assigned" value={count(load?.inHand)} />
+      <Tile name="Assigned" value={count(load?.assigned)} />
       <Tile name="Labeled" value={count(metrics?.byStatus.completed)} />
       <Tile name="Mean time" value={seconds(metrics?.avgTimeToComplete ?? null)} />
       <Tile

@@ -45,7 +45,7 @@ function stateOf({ silent, stopping, state }: WorkerAnswer): string {
   return stopping ? "stopping" : state;
 }
 
-function inHand({ tasks }: WorkerAnswer): number {
+function runningTasks({ tasks }: WorkerAnswer): number {
   return Object.values(tasks).reduce((sum, some) => sum + some, 0);
 }
 
@@ -96,7 +96,7 @@ const columns: readonly Column<WorkerAnswer>[] = [
   {
     name: "Assigned",
     show: (one) =>
-      inHand(one) === 0 ? (
+      runningTasks(one) === 0 ? (
         <span class="quiet">nothing</span>
       ) : (
         <ul class="outcomes">

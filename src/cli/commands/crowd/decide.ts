@@ -25,7 +25,7 @@ export function addCrowdDecisions(crowd: Command, act: Act): void {
     act<Cause>((context, options, id) => decide(context, "retrySubmission", { id, ...options })),
   );
   for (const [name, verb, does] of [
-    ["look", "lookAtCrowdJob", "sync a job with its marketplace now"],
+    ["sync", "syncCrowdJob", "sync a job with its marketplace now"],
     ["close", "closeCrowdJob", "close a job to new workers; work in progress is still decided and paid"],
     ["discard", "discardCrowdJob", "end a job permanently, published or not; nothing more is decided"],
   ] as const) {
@@ -58,7 +58,7 @@ function decide(
 
 function move(
   context: Context,
-  name: "lookAtCrowdJob" | "closeCrowdJob" | "discardCrowdJob",
+  name: "syncCrowdJob" | "closeCrowdJob" | "discardCrowdJob",
   job: string,
   cause: Cause,
 ): Promise<undefined> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { DeadGroupAnswer, OperationAnswer, PreviewAnswer } from "../../../http/contract.ts";
+import type { DeadLetterGroupAnswer, OperationAnswer, PreviewAnswer } from "../../../http/contract.ts";
 import { wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
@@ -32,7 +32,7 @@ export async function printGroups(
   pawl: Reached,
   args: Record<string, unknown>,
 ): Promise<undefined> {
-  printList(terminal, await pawl.call("deadGroups", args), groupColumns);
+  printList(terminal, await pawl.call("deadLetterGroups", args), groupColumns);
 }
 
 /** Shows a preview, asks for confirmation, starts the operation, and shows its progress until it has ended. */
@@ -84,7 +84,7 @@ async function follow(
       const { done, letters, outcomes } = operation;
       progress.show(done, `${done} of ${letters}${done === 0 ? "" : `: ${outcomesOf(outcomes)}`}`);
       if (operation.status !== "running" || performance.now() - movedAt > patienceMs) return operation;
-      const next = await pawl.call("carryOnOperation", { id: begun.id });
+      const next = await pawl.call("runOperationBatch", { id: begun.id });
       if (next.done > operation.done) movedAt = performance.now();
       else if (next.status === "running") await sleep(lookAgainMs);
       operation = next;
@@ -179,7 +179,7 @@ const operationColumns: readonly Column<OperationAnswer>[] = [
   { title: "reason", text: (one) => one.reason ?? "" },
 ];
 
-const groupColumns: readonly Column<DeadGroupAnswer>[] = [
+const groupColumns: readonly Column<DeadLetterGroupAnswer>[] = [
   { title: "letters", text: (one) => String(one.letters), alignRight: true },
   { title: "fingerprint", text: (one) => one.fingerprint, shown: (one, paint) => paint.dim(one.fingerprint) },
   { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },

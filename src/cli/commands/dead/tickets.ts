@@ -8,7 +8,7 @@ import { type Page, withPage } from "../usual-options.ts";
 
 interface ListOptions extends Page {
   readonly status: string;
-  readonly takenBy?: string;
+  readonly assignee?: string;
 }
 
 export function addTickets(dead: Command, act: Act): void {
@@ -16,15 +16,15 @@ export function addTickets(dead: Command, act: Act): void {
     dead
       .command("tickets")
       .description("list tickets of dead letters that need a person, oldest first")
-      .option("--status <status>", "open, taken or resolved", "open")
-      .option("--taken-by <name>", "only tickets that are assigned to this person"),
+      .option("--status <status>", "open, assigned or resolved", "open")
+      .option("--assignee <name>", "only tickets that are assigned to this person"),
   ).action(act<ListOptions>((context, options) => answer(context, "tickets", { ...options })));
   dead
-    .command("take")
+    .command("assign")
     .description("assign a ticket")
     .argument("<id>")
     .requiredOption("--actor <name>", "the assignee")
-    .action(act<{ actor: string }>((context, options, id) => answer(context, "takeTicket", { id, ...options })));
+    .action(act<{ actor: string }>((context, options, id) => answer(context, "assignTicket", { id, ...options })));
   dead
     .command("resolve")
     .description("close a ticket; its dead letter is left as it is")
@@ -40,7 +40,7 @@ export function addTickets(dead: Command, act: Act): void {
 
 function answer(
   context: Context,
-  name: "tickets" | "takeTicket" | "resolveTicket",
+  name: "tickets" | "assignTicket" | "resolveTicket",
   args: Record<string, unknown>,
 ): Promise<undefined> {
   return reached(context, async (pawl) => printList(context.terminal, [await pawl.call(name, args)].flat(), columns));
@@ -52,7 +52,7 @@ const columns: readonly Column<TicketAnswer>[] = [
   { title: "origin", text: (one) => one.origin },
   { title: "reason", text: (one) => one.reason, shown: (one, paint) => paint.red(visible(one.reason)) },
   { title: "status", text: (one) => one.status },
-  { title: "by", text: (one) => one.resolvedBy ?? one.takenBy ?? "" },
+  { title: "by", text: (one) => one.resolvedBy ?? one.assignee ?? "" },
   { title: "resolution", text: (one) => one.resolution ?? "" },
   { title: "opened", text: (one) => one.openedAt, shown: (one) => ago(one.openedAt) },
 ];

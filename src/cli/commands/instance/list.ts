@@ -33,7 +33,7 @@ export function addInstanceList(instance: Command, act: Act): void {
     act<Options>(async (context, options, lifecycle) => {
       const { state, key, limit } = options;
       return await reached(context, async (pawl) => {
-        const found = await pawl.call("find", { lifecycle, ...options });
+        const found = await pawl.call("listInstances", { lifecycle, ...options });
         const none =
           `No ${lifecycle} ${state?.join(" or ") ?? ""}${key === undefined ? "" : ` with the key ${key}…`}`.trim();
         return printPage(context.terminal, found, columns, { limit, none });

@@ -20,7 +20,7 @@ export function addInstanceShow(instance: Command, act: Act): void {
           const args = await instanceNamed(pawl, lifecycle, which);
           const journal = await pawl.call("history", args);
           const found = await pawl.call("get", args);
-          const permitted = await pawl.call("permitted", args);
+          const permitted = await pawl.call("allowedEvents", args);
           const children = await pawl.call("children", { ...args, limit: 20 });
           const late = await pawl.call("callbacksOfInstance", { ...args, late: true, limit: 20 });
           const { terminal } = context;

@@ -20,7 +20,7 @@ const verdict = oneOf("approved", "rejected");
 export const jobState = oneOf(
   "publishing",
   "running",
-  "looking",
+  "syncing",
   "extending",
   "closing",
   "finished",

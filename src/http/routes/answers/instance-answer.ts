@@ -17,7 +17,7 @@ import {
   whole,
   withMore,
 } from "../../api/schema.ts";
-import type { AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer, PermittedAnswer } from "../../contract.ts";
+import type { AllowedEventAnswer, AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer } from "../../contract.ts";
 
 export const outcome = orNull(oneOf("success", "failure", "discarded"));
 
@@ -102,7 +102,7 @@ const attempt = named(
 export const journal = listOf(move);
 export const history = listOf(anyOf(move, attempt));
 
-type Refused = Extract<PermittedAnswer, { permitted: "no" }>;
+type Refused = Extract<AllowedEventAnswer, { permitted: "no" }>;
 
 export const blockers = listOf(
   shape<Refused["blockers"][number]>(
@@ -122,7 +122,7 @@ export const permitted = named(
   shape<Omit<Refused, "permitted" | "blockers"> & { permitted: string; blockers?: unknown }>(
     { event: text, permitted: oneOf("yes", "no", "depends"), blockers: about(blockers, "Why not.") },
     ["blockers"],
-  ) as Schema<PermittedAnswer>,
+  ) as Schema<AllowedEventAnswer>,
 );
 
 type Child = ChildrenAnswer["first"][number];

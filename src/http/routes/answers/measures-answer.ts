@@ -13,7 +13,7 @@ import {
   text,
   whole,
 } from "../../api/schema.ts";
-import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueLoadAnswer } from "../../contract.ts";
+import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueStatsAnswer } from "../../contract.ts";
 
 const share = orNull(number);
 const rates = { completionRate: share, skipRate: share, expireRate: share };
@@ -43,12 +43,12 @@ export const metrics = named(
   }),
 );
 
-export const queueLoad = named(
-  "QueueLoad",
-  shape<QueueLoadAnswer>({
+export const queueStats = named(
+  "QueueStats",
+  shape<QueueStatsAnswer>({
     queue: text,
     waiting: about(whole, "Labels that can be assigned now; at most 100,000 are counted."),
-    inHand: about(whole, "Assignments that labelers hold."),
+    assigned: about(whole, "Assignments that labelers hold."),
     late: about(whole, "Late labels that await a lead's decision."),
     metrics,
   }),

@@ -107,7 +107,7 @@ export class Consumer {
   readonly #onFailure: (error: unknown) => void;
   readonly #patience = new Patience();
   readonly #rest = new WakeableSleep();
-  readonly #inHand = new Set<Promise<void>>();
+  readonly #settling = new Set<Promise<void>>();
   /** Aborted by `stop`: the current session, and pauses before messages are delivered again. */
   readonly #waits = new Set<() => void>();
   readonly #ended: Promise<void>;
@@ -219,12 +219,12 @@ export class Consumer {
 
   /** Messages in progress have been settled. The broker delivers the others again after the connection is cut. */
   async #finished(): Promise<void> {
-    while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+    while (this.#settling.size > 0) await Promise.all(this.#settling);
   }
 
   #take(session: Session, delivery: ConsumeMessage): void {
-    const work = this.#settle(session, delivery).finally(() => this.#inHand.delete(work));
-    this.#inHand.add(work);
+    const work = this.#settle(session, delivery).finally(() => this.#settling.delete(work));
+    this.#settling.add(work);
   }
 
   async #settle(session: Session, delivery: ConsumeMessage): Promise<void> {

@@ -1,15 +1,15 @@
 import type { Executor } from "../store/port/db.ts";
 import { type Metrics, metricsOf } from "./metrics.ts";
 import { sumOfQueue } from "./views/labeler-hours.ts";
-import { readQueueLoads } from "./views/queue-loads.ts";
+import { readQueueStats } from "./views/queue-stats.ts";
 
 /** The backlog and the metrics of a queue. */
-export interface QueueLoad {
+export interface QueueStats {
   readonly queue: string;
   /** Labels that can be assigned now; at most 100,000 are counted. */
   readonly waiting: number;
   /** Open assignments. */
-  readonly inHand: number;
+  readonly assigned: number;
   /** Late labels that await a lead's decision. */
   readonly late: number;
   readonly metrics: Metrics;
@@ -17,11 +17,11 @@ export interface QueueLoad {
 
 const mostCounted = 100_000;
 
-export async function queueLoads(db: Executor, queues: readonly string[]): Promise<QueueLoad[]> {
-  const loads: QueueLoad[] = [];
-  for (const { in_hand, ...row } of await readQueueLoads(db, queues, mostCounted)) {
+export async function queueStatsOf(db: Executor, queues: readonly string[]): Promise<QueueStats[]> {
+  const stats: QueueStats[] = [];
+  for (const row of await readQueueStats(db, queues, mostCounted)) {
     const sums = await sumOfQueue(db, { queue: row.queue, labeler: null, fromMs: null, toMs: null });
-    loads.push({ ...row, inHand: in_hand, metrics: metricsOf(sums) });
+    stats.push({ ...row, metrics: metricsOf(sums) });
   }
-  return loads;
+  return stats;
 }

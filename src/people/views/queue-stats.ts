@@ -1,17 +1,17 @@
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
 
 /** The current backlog of a queue. */
-export interface QueueLoadRow {
+export interface QueueStatsRow {
   readonly queue: string;
   readonly waiting: number;
-  readonly in_hand: number;
+  readonly assigned: number;
   readonly late: number;
 }
 
 /** The open, assigned and late work of each of these queues, counted up to `most`. */
-export function readQueueLoads(db: Executor, queues: readonly string[], most: number): Promise<QueueLoadRow[]> {
-  return db.rows<QueueLoadRow>(sql`
-    select queue.name as queue, waiting.slots as waiting, held.assignments as in_hand, late.labels as late
+export function readQueueStats(db: Executor, queues: readonly string[], most: number): Promise<QueueStatsRow[]> {
+  return db.rows<QueueStatsRow>(sql`
+    select queue.name as queue, waiting.slots as waiting, held.assignments as assigned, late.labels as late
     from unnest((select ${textArray(queues)}::text)::text[]) as queue(name)
     cross join lateral (
       select count(*)::int as slots from (
