@@ -59,6 +59,6 @@ export async function watch<Look extends { readonly isOver: boolean }>(
 
 /** The message after an interrupt, and the exit code. */
 export function sayInterrupted(): number {
-  console.log("\n  Interrupted. Everything is kept: run it again, and it goes on from here.\n");
+  console.log("\n  Interrupted. Everything is kept: run it again to continue.\n");
   return 130;
 }

@@ -13,7 +13,7 @@ const usage = `npm run example:assessment -- [--attempts 200] [--faults 0.1] [--
   --faults    the share of calls that go wrong, from 0 to 1
   --seed      another one, other faults
   --minute    how many milliseconds a minute of the definition lasts
-  --folder    where the embedded database is; examples/assessment/.pawl unless given
+  --folder    where the embedded database is (default: examples/assessment/.pawl)
   DATABASE_URL names a PostgreSQL instead.`;
 
 const ownFolder = join(import.meta.dirname, ".pawl");

@@ -14,7 +14,7 @@ import { team } from "./workers.ts";
 const usage = `npm run example:crowd -- [--seed 1] [--folder …]
 
   --seed    another one, other mishaps
-  --folder  where the embedded database is kept; in a temporary folder, and gone afterwards, unless given
+  --folder  where the embedded database is kept (default: a temporary folder, deleted afterwards)
   DATABASE_URL names a PostgreSQL instead.`;
 
 process.exitCode = await exitCodeOf(main);

@@ -13,11 +13,11 @@ const usage = `npm run example:grading -- [--submissions 120] [--trouble …] [-
 
   --submissions  how many are handed in, from 1 to 1000
   --trouble      what the grader goes through, one after the other: none, slow, down, limited, wrong, late;
-                 "slow,down" for two of them, all unless given
-  --broker       rabbitmq or memory; RabbitMQ where there is one unless given
+                 "slow,down" for two of them (default: all)
+  --broker       rabbitmq or memory (default: rabbitmq if it is available)
   --minute       how many milliseconds a minute lasts
   --seed         another one, other mishaps
-  --folder       where the embedded database is; examples/grading/.pawl unless given
+  --folder       where the embedded database is (default: examples/grading/.pawl)
   PAWL_AMQP_URL names a RabbitMQ; without it, one that is installed here is started. DATABASE_URL names a PostgreSQL.`;
 
 const ordeals: readonly Ordeal[] = ["none", "slow", "down", "limited", "wrong", "late"];

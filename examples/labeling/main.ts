@@ -12,7 +12,7 @@ const usage = `npm run example:labeling -- [--seed 1] [--minute 250] [--folder â
 
   --seed    another one, other mishaps
   --minute  how many milliseconds a minute of the queues lasts
-  --folder  where the embedded database is; examples/labeling/.pawl unless given
+  --folder  where the embedded database is (default: examples/labeling/.pawl)
   --fill    only put samples into the queues, for you to label them
   DATABASE_URL names a PostgreSQL instead.`;
 

@@ -26,6 +26,7 @@ export const errorCodes = {
   option_invalid: "request",
   transition_refused: "request",
   version_conflict: "request",
+  wait_ended_in_other_state: "request",
   idempotency_conflict: "request",
   not_a_transaction: "request",
   transaction_required: "request",
@@ -73,7 +74,6 @@ export const errorCodes = {
   step_aborted: "environment",
   wait_timeout: "environment",
   circuit_open: "environment",
-  wait_ended_in_other_state: "request",
   not_running: "environment",
   not_available: "environment",
   archive_failed: "environment",
@@ -121,7 +121,7 @@ export function isOfOtherProcesses(error: unknown): boolean {
 
 /** An invariant of ours does not hold; a report to us is the remedy. */
 export function broken(what: string, details: Record<string, unknown> = {}): PawlError {
-  return new PawlError("invariant_broken", `${what} This is a fault of Pawl itself: please report it.`, details);
+  return new PawlError("invariant_broken", `${what} This is a bug in Pawl; please report it.`, details);
 }
 
 /** The text of any thrown value; never fails. */

@@ -145,7 +145,7 @@ export async function requeueDied(
     data !== undefined || restart
       ? "is sent again as it was, without `data` or `restart`"
       : queue === null
-        ? "came without a word about the queue in which it died: publish it by hand"
+        ? "has no header that names the queue in which it died: publish it by hand"
         : truncated
           ? `had ${bytes} bytes, of which only the beginning was kept: publish it by hand`
           : undefined;

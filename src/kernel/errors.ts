@@ -97,5 +97,5 @@ export function itemInvalid(thrown: unknown, index: number): PawlError {
 export function asPawlError(thrown: unknown): PawlError {
   if (thrown instanceof PawlError) return thrown;
   if (sqlState(thrown) !== undefined) return translate(thrown, "running");
-  return broken(asSentence(`Something unexpected was thrown: ${messageOf(thrown)}`), { thrown });
+  return broken(asSentence(`Internal error: ${messageOf(thrown)}`), { thrown });
 }

@@ -118,7 +118,7 @@ export class Worker {
     }));
     this.#breakerReporter = new BreakerReporter(kernel, this.#settings.onFailure);
     kernel.telemetry.meters.workers.add(this);
-    kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "A worker begins.");
+    kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "Worker started.");
     this.#companions = hooks.startWith?.() ?? [];
     this.#onStopped = hooks.onStopped ?? (() => {});
     this.#ended = this.#loop().finally(() => this.#logStopped());
@@ -149,7 +149,7 @@ export class Worker {
 
   #logStopped(): void {
     this.#kernel.telemetry.meters.workers.delete(this);
-    this.#kernel.telemetry.log.info({ worker: this.id }, "A worker has ended.");
+    this.#kernel.telemetry.log.info({ worker: this.id }, "Worker stopped.");
   }
 
   async #loop(): Promise<void> {

@@ -58,7 +58,7 @@ eachStore((store) => {
     const other = gateOf();
     const silent = () => {};
     const info = (fields: object, message: string) => {
-      if (message === "A worker has ended." && "worker" in fields && fields.worker !== slow.id) other.resolve();
+      if (message === "Worker stopped." && "worker" in fields && fields.worker !== slow.id) other.resolve();
     };
     const logger: Log = { debug: silent, warn: silent, error: silent, info };
     await using t = await store.open({ lifecycles: [errand] });

@@ -147,12 +147,12 @@ eachStore((store) => {
       });
     });
     await moved;
-    expect(atFirstMove!.said).toContain("A worker begins.");
+    expect(atFirstMove!.said).toContain("Worker started.");
     expect(atFirstMove!.asked).toEqual(["meter pawl", "tracer pawl"]);
     expect(metric(await atFirstMove!.text, 'pawl_workers{state="Connecting"}')).toBe(1);
     expect((await otel.collect()).get("pawl.database.up{}")).toBe(1);
     await t.pawl.close();
-    expect(log.said("info")).toContain("A worker has ended.");
+    expect(log.said("info")).toContain("Worker stopped.");
   });
 });
 

@@ -202,7 +202,7 @@ function refuse(
         kind: "no_edge",
         event: name,
         from,
-        reason: `\`${name}\` leads out of ${where}, not out of \`${from}\``,
+        reason: `\`${name}\` is not allowed in \`${from}\`; it is allowed in ${where}`,
       });
     }
   }

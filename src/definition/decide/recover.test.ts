@@ -125,7 +125,7 @@ describe("R22 the event of a recovery", () => {
 
 test("R13 only a failed instance is recovered", () => {
   const { instance } = decideStart(order, { id: "i", key: null, data: {}, ...nobody }, nowMs);
-  expect(ways(order, instance)).toEqual(["refused: `recover` leads out of `failed`, not out of `open`"]);
+  expect(ways(order, instance)).toEqual(["refused: `recover` is not allowed in `open`; it is allowed in `failed`"]);
 });
 
 test("R21 what lies behind the target is reset if the target ranks before it, and by its checkpoint", () => {

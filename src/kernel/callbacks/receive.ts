@@ -254,7 +254,7 @@ function conflict({ arrival, row }: PendingCallback, { id }: AnsweredCallback): 
   return new PawlError(
     "idempotency_conflict",
     `The dedupe key \`${arrival.dedupe}\` was used for another callback to ${nameOf(row!)} (${id}). Use a new key for a new result.`,
-    { dedupe: arrival.dedupe, callback: id },
+    { dedupeKey: arrival.dedupe, callback: id },
   );
 }
 

@@ -60,7 +60,7 @@ export async function redeemToken(kernel: Kernel, given: unknown): Promise<Known
 }
 
 /** An error first, results that a guard refused, one that is applied: more than any service sends for one event. */
-const mostUses = 10;
+const maxUses = 10;
 
 /** Throws `token_spent` if the token has no callbacks left. A stored callback may be repeated. */
 export async function refuseSpent(
@@ -68,9 +68,9 @@ export async function refuseSpent(
   { uses, instance_id: instanceId }: KnownToken,
   dedupe: string,
 ): Promise<void> {
-  if (uses < mostUses || (await readAnswers(kernel.db, [{ instanceId, dedupe }])).length > 0) return;
-  const message = `This callback token has brought ${uses} callbacks, and ${mostUses} is the most. Nothing was stored. Repeat an earlier callback with its \`dedupe\`, or ask for a new token.`;
-  throw new PawlError("token_spent", message, { uses, most: mostUses });
+  if (uses < maxUses || (await readAnswers(kernel.db, [{ instanceId, dedupe }])).length > 0) return;
+  const message = `This callback token was used for ${uses} callbacks; the limit is ${maxUses}. Nothing was stored. Repeat an earlier callback with its \`dedupeKey\`, or create a new token.`;
+  throw new PawlError("token_spent", message, { uses, limit: maxUses });
 }
 
 function decoded(text: string): Buffer | undefined {

@@ -213,7 +213,7 @@ async function cancelQuestions(kernel: Kernel, stale: readonly QuestionRow[], ag
         event: provider.cancelEvent,
         payload: undefined,
         actor: null,
-        reason: "Who asked has gone on.",
+        reason: "The instance that asked has left its state.",
         expectedVersion: undefined,
         idempotency: undefined,
         delay: undefined,

@@ -102,7 +102,7 @@ function eventFor(
   if (release !== undefined) return release.send;
   throw new PawlError(
     "transition_refused",
-    `Dead letter ${letter.id} cannot be requeued: ${nameOf(row)} has gone on from \`${letter.origin}\` to \`${row.state}\`. Send it an event, or discard the dead letter.`,
+    `Dead letter ${letter.id} cannot be requeued: ${nameOf(row)} has moved from \`${letter.origin}\` to \`${row.state}\`. Send it an event, or discard the dead letter.`,
     { deadLetter: letter.id, id: row.id, state: row.state },
   );
 }

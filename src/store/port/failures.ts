@@ -76,7 +76,7 @@ export function translate(error: unknown, phase: "connecting" | "running"): Pawl
   if (state === "23505" && typeof constraint === "string" && constraint.startsWith("assignments_")) {
     return new PawlError(
       "assignment_conflict",
-      "The sample was given to this labeler, or its slot to another, at this very moment. Ask again.",
+      "Another request assigned this sample, or its slot, at the same time. Try again.",
       { ...details, constraint },
       options,
     );

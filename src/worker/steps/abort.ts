@@ -9,15 +9,19 @@ import type { ClaimedTask } from "../../kernel/types/claimed-task.ts";
 export type AbortReason = LeaseLossReason | "stopping";
 
 const sentences: Record<AbortReason, string> = {
-  superseded: "Its instance has left the state, by an event.",
-  timeout: "Its instance has left the state, since its time ran out.",
+  superseded: "Its instance left the state because of an event.",
+  timeout: "Its instance left the state because of a timeout.",
   lapsed: "Its lease expired, and another worker may run it.",
-  stopping: "Its worker stops, and its grace time has ended.",
+  stopping: "Its worker is stopping, and its shutdown grace has ended.",
 };
 
 /** Why a step's `signal` was aborted: `signal.reason.details.reason`. */
 export function stepAborted(reason: AbortReason, { lease: { taskId }, lane }: ClaimedTask): PawlError {
-  return new PawlError("step_aborted", `The step of ${lane} is to end. ${sentences[reason]}`, { reason, taskId, lane });
+  return new PawlError("step_aborted", `The step of ${lane} was aborted. ${sentences[reason]}`, {
+    reason,
+    taskId,
+    lane,
+  });
 }
 
 /** Aborts a step early. Its signal is created on first use, since most steps never use it. */

@@ -51,7 +51,7 @@ eachStoreAndPooler((store) => {
       },
     });
     await expect(t.pawl.send(parcel, "p", "delivered")).rejects.toThrow(
-      "`delivered` leads out of `shipped`, not out of `packed`",
+      "`delivered` is not allowed in `packed`; it is allowed in `shipped`",
     );
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "packed", version: 2 });
   });

@@ -209,7 +209,7 @@ eachStore((store) => {
     expect(letter).toMatchObject({ origin: "packing", reason: "doubt" });
     await expect(t.pawl.deadLetters.requeue(letter!.id)).rejects.toMatchObject({
       code: "transition_refused",
-      message: expect.stringContaining("has gone on from `packing` to `reviewing`"),
+      message: expect.stringContaining("has moved from `packing` to `reviewing`"),
     });
     await t.pawl.send(order, "o", "approve", { actor: "ada" });
     expect(await t.pawl.deadLetters.get(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "ada" });

@@ -351,7 +351,7 @@ eachStoreAndPooler((store) => {
     const history = await t.pawl.history(parcel, "p");
     expect(history.at(-1)).toMatchObject({
       what: "deferred",
-      detail: { reason: "definition", error: { message: expect.stringContaining("`delivered` leads out of") } },
+      detail: { reason: "definition", error: { message: expect.stringContaining("`delivered` is not allowed in") } },
     });
     expect(await t.pawl.get(parcel, "p")).toMatchObject({ state: "labeling" });
     await t.advance("10m");

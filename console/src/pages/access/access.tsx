@@ -41,7 +41,7 @@ function Tokens() {
         dangerous
         onDo={async () => {
           await remove(`/tokens/${part(token.id)}`);
-          showToast("It counts no more.");
+          showToast("Token revoked.");
           await again();
         }}
         onClose={close}

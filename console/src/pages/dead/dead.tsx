@@ -35,7 +35,7 @@ export function Dead() {
       {at === "decided" && (
         <>
           <Choice
-            name="Letters that were"
+            name="Status"
             value={status}
             choices={[
               ["requeued", "requeued"],
