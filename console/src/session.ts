@@ -1,13 +1,13 @@
 import { signal } from "@preact/signals";
-import type { SessionAnswer } from "../../src/http/contract.ts";
+import type { SessionResponse } from "../../src/http/contract.ts";
 import { get, post, Refused, remove } from "./api.ts";
 
 /** The signed-in principal: undefined until it is known, null if there is none. */
-export const session = signal<SessionAnswer | null | undefined>(undefined);
+export const session = signal<SessionResponse | null | undefined>(undefined);
 
 export async function findSession(): Promise<void> {
   try {
-    session.value = await get<SessionAnswer>("/session");
+    session.value = await get<SessionResponse>("/session");
   } catch (error) {
     if (error instanceof Refused && error.signedOut) session.value = null;
     else throw error;
@@ -15,7 +15,7 @@ export async function findSession(): Promise<void> {
 }
 
 export async function signIn(token: string): Promise<void> {
-  session.value = await post<SessionAnswer>("/session", { token });
+  session.value = await post<SessionResponse>("/session", { token });
 }
 
 export async function signOut(): Promise<void> {
@@ -24,6 +24,6 @@ export async function signOut(): Promise<void> {
 }
 
 /** Whether the principal has this right; what is not allowed is not shown. */
-export function may(permission: SessionAnswer["may"][number]): boolean {
+export function may(permission: SessionResponse["may"][number]): boolean {
   return session.value?.may.includes(permission) ?? false;
 }

@@ -17,7 +17,7 @@ import type { Problem } from "./problem.ts";
 
 export type { Problem };
 
-export interface SessionAnswer {
+export interface SessionResponse {
   readonly name: string;
   readonly role: Role;
   readonly labeler: string | null;
@@ -38,95 +38,95 @@ type Each<Verb> = Verb extends (...args: never[]) => infer Answer
     : never
   : never;
 
-export type InstanceAnswer = Wire<Instance>;
-export type InstanceCountAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["count"]>>>;
-export type StartedAnswer = Wire<StartedInstance>;
-export type MoveAnswer = Wire<JournalEntry>;
-export type AttemptAnswer = Wire<AttemptEntry>;
-export type JournalAnswer = MoveAnswer | AttemptAnswer;
-export type AllowedEventAnswer = Each<Pawl["allowedEvents"]>;
-export type ChildrenAnswer = Wire<Children>;
-export type ExplanationAnswer = AnswerOfVerb<Pawl["explain"]>;
+export type InstanceResponse = Wire<Instance>;
+export type InstanceCountResponse = Wire<Awaited<ReturnType<Pawl["inspect"]["count"]>>>;
+export type StartedResponse = Wire<StartedInstance>;
+export type MoveResponse = Wire<JournalEntry>;
+export type AttemptResponse = Wire<AttemptEntry>;
+export type JournalResponse = MoveResponse | AttemptResponse;
+export type AllowedEventResponse = Each<Pawl["allowedEvents"]>;
+export type ChildrenResponse = Wire<Children>;
+export type ExplanationResponse = AnswerOfVerb<Pawl["explain"]>;
 
-export type CallbackAnswer = Wire<Callback>;
-export type ReceivedAnswer = Wire<ReceivedCallback>;
+export type CallbackResponse = Wire<Callback>;
+export type ReceivedResponse = Wire<ReceivedCallback>;
 
-export type DeadLetterAnswer = AnswerOfVerb<Dead["get"]>;
-export type DeadLetterGroupAnswer = Each<Dead["groups"]>;
-export type PreviewAnswer = AnswerOfVerb<Dead["preview"]>;
-export type OperationAnswer = AnswerOfVerb<Pawl["operations"]["get"]>;
-export type TicketAnswer = Each<Dead["tickets"]["list"]>;
-export type ArchiveAnswer = Each<Dead["archives"]>;
-export type ArchivedAnswer = AnswerOfVerb<Dead["archive"]>;
-export type RestoredAnswer = AnswerOfVerb<Dead["restore"]>;
+export type DeadLetterResponse = AnswerOfVerb<Dead["get"]>;
+export type DeadLetterGroupResponse = Each<Dead["groups"]>;
+export type PreviewResponse = AnswerOfVerb<Dead["preview"]>;
+export type OperationResponse = AnswerOfVerb<Pawl["operations"]["get"]>;
+export type TicketResponse = Each<Dead["tickets"]["list"]>;
+export type ArchiveResponse = Each<Dead["archives"]>;
+export type ArchivedResponse = AnswerOfVerb<Dead["archive"]>;
+export type RestoredResponse = AnswerOfVerb<Dead["restore"]>;
 
-export type LaneAnswer = Each<Pawl["lanes"]["list"]>;
-export type WorkerAnswer = Each<Pawl["workers"]["list"]>;
-export type JobAnswer = Each<Pawl["jobs"]["list"]>;
-export type BreakerAnswer = Each<Pawl["breakers"]["list"]>;
-export type BreakerChangeAnswer = Each<Pawl["breakers"]["history"]>;
-export type ScheduleAnswer = Wire<ScheduleStatus>;
+export type LaneResponse = Each<Pawl["lanes"]["list"]>;
+export type WorkerResponse = Each<Pawl["workers"]["list"]>;
+export type JobResponse = Each<Pawl["jobs"]["list"]>;
+export type BreakerResponse = Each<Pawl["breakers"]["list"]>;
+export type BreakerChangeResponse = Each<Pawl["breakers"]["history"]>;
+export type ScheduleResponse = Wire<ScheduleStatus>;
 
-export type MessageAnswer = Each<Outbox["messages"]>;
-export interface OutboxAnswer {
+export type MessageResponse = Each<Outbox["messages"]>;
+export interface OutboxResponse {
   readonly lag: AnswerOfVerb<Outbox["lag"]>;
   readonly types: readonly Each<Outbox["status"]>[];
 }
 /** How many messages were decided about. */
-export interface DecidedMessagesAnswer {
+export interface DecidedMessagesResponse {
   readonly messages: number;
 }
 
-export type QueueAnswer = AnswerOfVerb<People["queue"]>;
-export type QueueStatsAnswer = Each<People["queueStats"]>;
-export type LabelerAnswer = Each<People["labelers"]>;
-export type AddedSampleAnswer = Each<People["addMany"]>;
-export type SampleAnswer = Each<People["samples"]>;
-export type SampleHistoryAnswer = AnswerOfVerb<People["sample"]>;
-export type AssignmentAnswer = AnswerOfVerb<People["assignment"]>;
-export type WorkMoveAnswer = Each<People["assignmentJournal"]>;
-export type LabelAnswer = Each<People["labels"]>;
-export type RejectedAnswer = AnswerOfVerb<People["reject"]>;
-export type NextAnswer = AnswerOfVerb<People["next"]>;
-export type SubmittedAnswer = AnswerOfVerb<People["submit"]>;
+export type QueueResponse = AnswerOfVerb<People["queue"]>;
+export type QueueStatsResponse = Each<People["queueStats"]>;
+export type LabelerResponse = Each<People["labelers"]>;
+export type AddedSampleResponse = Each<People["addMany"]>;
+export type SampleResponse = Each<People["samples"]>;
+export type SampleHistoryResponse = AnswerOfVerb<People["sample"]>;
+export type AssignmentResponse = AnswerOfVerb<People["assignment"]>;
+export type WorkMoveResponse = Each<People["assignmentJournal"]>;
+export type LabelResponse = Each<People["labels"]>;
+export type RejectedResponse = AnswerOfVerb<People["reject"]>;
+export type NextResponse = AnswerOfVerb<People["next"]>;
+export type SubmittedResponse = AnswerOfVerb<People["submit"]>;
 /** A labeler's desk. */
-export type DeskAnswer = AnswerOfVerb<People["desk"]>;
-export type DeskQueueAnswer = DeskAnswer["queues"][number];
+export type DeskResponse = AnswerOfVerb<People["desk"]>;
+export type DeskQueueResponse = DeskResponse["queues"][number];
 /** An assignment with all that its labeler needs for it. */
-export type DeskWorkAnswer = AnswerOfVerb<People["deskWork"]>;
-export type DraftAnswer = AnswerOfVerb<People["saveDraft"]>;
-export type QualityAnswer = AnswerOfVerb<People["quality"]>;
-export type MetricsAnswer = AnswerOfVerb<People["metrics"]>;
-export type ExportedLabelAnswer =
+export type DeskWorkResponse = AnswerOfVerb<People["deskWork"]>;
+export type DraftResponse = AnswerOfVerb<People["saveDraft"]>;
+export type QualityResponse = AnswerOfVerb<People["quality"]>;
+export type MetricsResponse = AnswerOfVerb<People["metrics"]>;
+export type ExportedLabelResponse =
   ReturnType<People["exportLabels"]> extends AsyncGenerator<infer One> ? Wire<One> : never;
 
-export type CrowdAnswer = Each<Crowds["list"]> & AnswerOfVerb<Crowds["counts"]>;
-export type CrowdJobAnswer = AnswerOfVerb<Crowds["job"]>;
-export type SubmissionAnswer = AnswerOfVerb<Crowds["submission"]>;
-export type BonusAnswer = AnswerOfVerb<Crowds["bonus"]>;
-export type ReconcileIssueAnswer = Each<Crowds["reconcile"]>;
-export interface BalanceAnswer {
+export type CrowdResponse = Each<Crowds["list"]> & AnswerOfVerb<Crowds["counts"]>;
+export type CrowdJobResponse = AnswerOfVerb<Crowds["job"]>;
+export type SubmissionResponse = AnswerOfVerb<Crowds["submission"]>;
+export type BonusResponse = AnswerOfVerb<Crowds["bonus"]>;
+export type ReconcileIssueResponse = Each<Crowds["reconcile"]>;
+export interface BalanceResponse {
   readonly marketplace: string;
   /** Null where nothing is paid. */
   readonly balance: string | null;
 }
 /** Whether a posting belongs to a crowd of this Pawl. */
-export interface NoticeAnswer {
+export interface NotificationResponse {
   readonly ours: boolean;
 }
 
 /** A lifecycle with its instance counts by state. */
-export interface LifecycleAnswer {
+export interface LifecycleResponse {
   readonly name: string;
   readonly version: number;
   readonly initial: string;
   /** A plain background job. */
   readonly job: boolean;
-  readonly states: readonly StateAnswer[];
+  readonly states: readonly StateResponse[];
 }
 
 /** A state: its kind, its instance count, and its definition. */
-export interface StateAnswer {
+export interface StateResponse {
   readonly name: string;
   readonly kind: string;
   readonly final: "success" | "failure" | "discarded" | null;
@@ -149,20 +149,20 @@ export interface StateAnswer {
 }
 
 /** A token that was given out. */
-export type OpenSessionAnswer = Wire<OpenSession>;
-export type TokenAnswer = Wire<Token>;
+export type OpenSessionResponse = Wire<OpenSession>;
+export type TokenResponse = Wire<Token>;
 
 /** A link for one sign-in. */
-export interface SignInAnswer {
+export interface SignInResponse {
   readonly path: string;
   readonly url: string | null;
 }
 
 /** The overview of a Pawl. */
-export type OverviewAnswer = Wire<Awaited<ReturnType<Pawl["inspect"]["overview"]>>>;
+export type OverviewResponse = Wire<Awaited<ReturnType<Pawl["inspect"]["overview"]>>>;
 
 /** Instances that are stuck for the same reason in the same place. */
-export type StuckAnswer = Each<Pawl["inspect"]["stuck"]>;
+export type StuckResponse = Each<Pawl["inspect"]["stuck"]>;
 
 /** The changed instance counts, by lifecycle and state. */
 export type LiveCounts = Readonly<Record<string, Readonly<Record<string, number>>>>;

@@ -1,9 +1,9 @@
 import type {
-  AssignmentAnswer,
-  DeskAnswer,
-  DeskWorkAnswer,
-  NextAnswer,
-  SubmittedAnswer,
+  AssignmentResponse,
+  DeskResponse,
+  DeskWorkResponse,
+  NextResponse,
+  SubmittedResponse,
 } from "../../../src/http/contract.ts";
 import { get, part, post, put } from "../api.ts";
 import type { FormValue } from "./form/form-values.ts";
@@ -19,31 +19,31 @@ export class DeskApi {
     this.#labeler = labeler;
   }
 
-  desk(): Promise<DeskAnswer> {
+  desk(): Promise<DeskResponse> {
     return get("/desk", { labeler: this.#labeler, since: midnight(new Date()).toISOString() });
   }
 
-  next(queue: string): Promise<NextAnswer> {
+  next(queue: string): Promise<NextResponse> {
     return post(`/queues/${part(queue)}/next`, this.#as());
   }
 
-  work(id: string): Promise<DeskWorkAnswer> {
+  work(id: string): Promise<DeskWorkResponse> {
     return get(`/desk/assignments/${part(id)}`, this.#as());
   }
 
-  start(id: string): Promise<AssignmentAnswer> {
+  start(id: string): Promise<AssignmentResponse> {
     return post(`/assignments/${part(id)}/start`, this.#as());
   }
 
-  extend(id: string): Promise<AssignmentAnswer> {
+  extend(id: string): Promise<AssignmentResponse> {
     return post(`/assignments/${part(id)}/extend`, this.#as());
   }
 
-  submit(id: string, label: unknown): Promise<SubmittedAnswer> {
+  submit(id: string, label: unknown): Promise<SubmittedResponse> {
     return post(`/assignments/${part(id)}/submit`, { label, ...this.#as() });
   }
 
-  skip(id: string, reason: string | undefined): Promise<AssignmentAnswer> {
+  skip(id: string, reason: string | undefined): Promise<AssignmentResponse> {
     return post(`/assignments/${part(id)}/skip`, { ...(reason === undefined ? {} : { reason }), ...this.#as() });
   }
 

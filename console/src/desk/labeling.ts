@@ -1,5 +1,5 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer } from "../../../src/http/contract.ts";
+import type { DeskQueueResponse, DeskResponse, DeskWorkResponse } from "../../../src/http/contract.ts";
 import { messageOf, Refused } from "../api.ts";
 import { showToast } from "../parts/toast.tsx";
 import { session } from "../session.ts";
@@ -10,7 +10,7 @@ import { beginning, type Fault, type FormValue, labelOf, type Path, put } from "
 import { type FoundWork, NextAssignment } from "./next-assignment.ts";
 import { Timing } from "./timing.ts";
 
-export type Given = Pick<DeskWorkAnswer, "assignment" | "sample" | "revises">;
+export type Given = Pick<DeskWorkResponse, "assignment" | "sample" | "revises">;
 
 /**
  * `empty`: there is no sample. `lost`: the assignment is no longer open. `closed`: the queue is not for this labeler.
@@ -23,7 +23,7 @@ const lookWhileEmptyMs = 4_000;
 /** The work of one labeler in one queue: gets the next assignment, stores drafts, submits labels. */
 export class Labeling {
   readonly phase = signal<Phase>("loading");
-  readonly desk = signal<DeskAnswer | undefined>(undefined);
+  readonly desk = signal<DeskResponse | undefined>(undefined);
   readonly given = signal<Given | undefined>(undefined);
   readonly entered = signal<FormValue>(undefined);
   readonly faults = signal<readonly Fault[]>([]);
@@ -35,7 +35,7 @@ export class Labeling {
   readonly leftMs = signal<number | undefined>(undefined);
   readonly lostAs = signal<string | undefined>(undefined);
   readonly drafts: Drafts;
-  readonly queue: ReadonlySignal<DeskQueueAnswer | undefined>;
+  readonly queue: ReadonlySignal<DeskQueueResponse | undefined>;
   readonly form: ReadonlySignal<Field>;
   readonly #api: DeskApi;
   readonly #finding: NextAssignment;

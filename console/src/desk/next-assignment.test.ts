@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { AssignmentAnswer } from "../../../src/http/contract.ts";
+import type { AssignmentResponse } from "../../../src/http/contract.ts";
 import { Refused } from "../api.ts";
 import type { DeskApi } from "./api.ts";
 import { NextAssignment } from "./next-assignment.ts";
 
-const assignment = (id: string, status: string) => ({ id, status, revisionOf: null }) as unknown as AssignmentAnswer;
+const assignment = (id: string, status: string) => ({ id, status, revisionOf: null }) as unknown as AssignmentResponse;
 const sample = { id: "s", key: "k", data: "text" };
 
 /** A server with these answers, and the requests that it received. */

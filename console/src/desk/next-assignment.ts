@@ -1,9 +1,9 @@
-import type { AssignmentAnswer, DeskWorkAnswer } from "../../../src/http/contract.ts";
+import type { AssignmentResponse, DeskWorkResponse } from "../../../src/http/contract.ts";
 import { Refused } from "../api.ts";
 import type { DeskApi } from "./api.ts";
 import { partsOf } from "./sample/content.ts";
 
-type Work = Omit<DeskWorkAnswer, "now">;
+type Work = Omit<DeskWorkResponse, "now">;
 
 /** Something to do, begun; or why there is nothing. */
 export type FoundWork = Work | { readonly why: string };
@@ -40,7 +40,7 @@ export class NextAssignment {
   }
 
   /** Undefined if it expired before it could be started. */
-  async find(assignments: readonly AssignmentAnswer[]): Promise<FoundWork | undefined> {
+  async find(assignments: readonly AssignmentResponse[]): Promise<FoundWork | undefined> {
     await this.#fetching;
     const ahead = this.#ahead;
     this.#ahead = undefined;
@@ -67,7 +67,7 @@ export class NextAssignment {
     return undefined;
   }
 
-  async #started(assignment: AssignmentAnswer): Promise<AssignmentAnswer | undefined> {
+  async #started(assignment: AssignmentResponse): Promise<AssignmentResponse | undefined> {
     if (assignment.status !== "pending") return assignment;
     try {
       return await this.#api.start(assignment.id);

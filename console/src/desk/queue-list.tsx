@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { DeskQueueAnswer } from "../../../src/http/contract.ts";
+import type { DeskQueueResponse } from "../../../src/http/contract.ts";
 import { Empty } from "../parts/empty.tsx";
 import { ErrorMessage } from "../parts/error-message.tsx";
 import { useRequest } from "../use-request.ts";
@@ -40,7 +40,7 @@ export function QueueList() {
   );
 }
 
-function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
+function Card({ queue }: { readonly queue: DeskQueueResponse }) {
   const { name, instructions, assignments, done, medianSeconds } = queue;
   const aim = instructions?.split("\n")[0] ?? descriptionOf(queue.labelSchema);
   return (
@@ -61,7 +61,7 @@ function Card({ queue }: { readonly queue: DeskQueueAnswer }) {
 }
 
 /** How many wait, in words. */
-export function waitingOf({ waiting, waitsMore, active }: DeskQueueAnswer): string {
+export function waitingOf({ waiting, waitsMore, active }: DeskQueueResponse): string {
   if (!active) return "Inactive";
   if (waiting === 0) return waitsMore ? "Samples waiting" : "Nothing waiting";
   return `${waiting.toLocaleString("en")}${waitsMore ? " or more" : ""} waiting`;

@@ -1,4 +1,4 @@
-import type { BreakerAnswer, BreakerChangeAnswer } from "../../../src/http/contract.ts";
+import type { BreakerChangeResponse, BreakerResponse } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Bar } from "../parts/bar.tsx";
@@ -19,7 +19,7 @@ import "./operating.css";
 export function Breakers() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<BreakerAnswer[]>("/breakers"), []);
+  const { answer, error, again } = useRequest(() => get<BreakerResponse[]>("/breakers"), []);
   usePolling(again, 2_000);
   const shown = filters.get("breaker");
   return (
@@ -48,14 +48,14 @@ export function Breakers() {
   );
 }
 
-const tones: Readonly<Record<BreakerAnswer["state"], Tone>> = { closed: "good", open: "bad", half_open: "warn" };
+const tones: Readonly<Record<BreakerResponse["state"], Tone>> = { closed: "good", open: "bad", half_open: "warn" };
 
-function StateOf({ state, forced }: Pick<BreakerAnswer, "state" | "forced">) {
+function StateOf({ state, forced }: Pick<BreakerResponse, "state" | "forced">) {
   const name = state === "half_open" ? "half-open" : state;
   return <StatePill state={forced === null ? name : `forced ${forced}`} tone={tones[state]} />;
 }
 
-function look(open: (name: string) => void): Column<BreakerAnswer> {
+function look(open: (name: string) => void): Column<BreakerResponse> {
   return {
     name: "Breaker",
     value: (one) => one.name,
@@ -67,7 +67,7 @@ function look(open: (name: string) => void): Column<BreakerAnswer> {
   };
 }
 
-const columns: readonly Column<BreakerAnswer>[] = [
+const columns: readonly Column<BreakerResponse>[] = [
   { name: "State", value: (one) => one.state, show: (one) => <StateOf {...one} /> },
   { name: "Since", value: (one) => one.since, show: (one) => <Time at={one.since} /> },
   {
@@ -123,8 +123,8 @@ const columns: readonly Column<BreakerAnswer>[] = [
   },
 ];
 
-function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAnswer> {
-  const force = ({ name }: BreakerAnswer, to: "open" | "closed") =>
+function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerResponse> {
+  const force = ({ name }: BreakerResponse, to: "open" | "closed") =>
     open((close) => (
       <AskReason
         title={`Force ${name} ${to}`}
@@ -145,7 +145,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<BreakerAn
         </p>
       </AskReason>
     ));
-  const release = ({ name }: BreakerAnswer) =>
+  const release = ({ name }: BreakerResponse) =>
     open((close) => (
       <AskReason
         title={`Release ${name}`}
@@ -194,7 +194,7 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 function History({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const ask = () => get<BreakerChangeAnswer[]>(`/breakers/${part(name)}/history`, { limit: 100 });
+  const ask = () => get<BreakerChangeResponse[]>(`/breakers/${part(name)}/history`, { limit: 100 });
   const { answer, error, again } = useRequest(ask, [name]);
   usePolling(again);
   return (

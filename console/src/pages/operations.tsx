@@ -1,4 +1,4 @@
-import type { OperationAnswer } from "../../../src/http/contract.ts";
+import type { OperationResponse } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Bar } from "../parts/bar.tsx";
@@ -26,7 +26,7 @@ const tones = { running: "info", done: "good", aborted: "warn" } as const;
 export function Operations() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<OperationAnswer[]>("/operations", { limit: 100 }), []);
+  const { answer, error, again } = useRequest(() => get<OperationResponse[]>("/operations", { limit: 100 }), []);
   const runs = answer?.some((one) => one.status === "running") ?? false;
   usePolling(again, runs ? 1_000 : 3_000);
   const shown = answer?.find((one) => one.id === filters.get("operation"));
@@ -56,7 +56,7 @@ export function Operations() {
   );
 }
 
-function look(open: (id: string) => void): Column<OperationAnswer> {
+function look(open: (id: string) => void): Column<OperationResponse> {
   return {
     name: "Operation",
     value: (one) => `${one.decision} ${inWords(one.filter)}`,
@@ -68,7 +68,7 @@ function look(open: (id: string) => void): Column<OperationAnswer> {
   };
 }
 
-const columns: readonly Column<OperationAnswer>[] = [
+const columns: readonly Column<OperationResponse>[] = [
   {
     name: "Status",
     value: (one) => one.status,
@@ -85,7 +85,7 @@ const columns: readonly Column<OperationAnswer>[] = [
   { name: "Begun", value: (one) => one.createdAt, show: (one) => <Time at={one.createdAt} /> },
 ];
 
-function Progress({ operation: { decision, done, letters, status, rate } }: { readonly operation: OperationAnswer }) {
+function Progress({ operation: { decision, done, letters, status, rate } }: { readonly operation: OperationResponse }) {
   return (
     <span class="measure">
       <Bar name={`Progress of ${decision}`} value={done} of={letters} tone={tones[status]} />
@@ -97,7 +97,7 @@ function Progress({ operation: { decision, done, letters, status, rate } }: { re
   );
 }
 
-function Outcomes({ operation: { outcomes } }: { readonly operation: OperationAnswer }) {
+function Outcomes({ operation: { outcomes } }: { readonly operation: OperationResponse }) {
   const all = Object.entries(outcomes);
   if (all.length === 0) return <span class="quiet">–</span>;
   return (
@@ -114,8 +114,8 @@ function Outcomes({ operation: { outcomes } }: { readonly operation: OperationAn
   );
 }
 
-function actions(open: OpenDialog, again: () => Promise<void>): Column<OperationAnswer> {
-  const abort = (one: OperationAnswer) =>
+function actions(open: OpenDialog, again: () => Promise<void>): Column<OperationResponse> {
+  const abort = (one: OperationResponse) =>
     open((close) => (
       <AskReason
         title="Abort this operation"
@@ -131,7 +131,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
         <p>Completed changes are kept; {count(one.letters - one.done)} dead letters stay open.</p>
       </AskReason>
     ));
-  const runNow = (one: OperationAnswer) =>
+  const runNow = (one: OperationResponse) =>
     runAction(async () => {
       await post(`/operations/${part(one.id)}/run-batch`);
       await again();
@@ -156,7 +156,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
   };
 }
 
-function Shown({ operation, onClose }: { readonly operation: OperationAnswer; readonly onClose: () => void }) {
+function Shown({ operation, onClose }: { readonly operation: OperationResponse; readonly onClose: () => void }) {
   const { id, filter, restart, rate, actor, reason, createdAt, endedAt, abortedBy, abortReason, refusals } = operation;
   return (
     <Drawer title={operation.decision === "requeue" ? "Requeue" : "Discard"} name="Operation" onClose={onClose} wide>

@@ -1,4 +1,4 @@
-import type { ScheduleAnswer, StartedAnswer } from "../../../src/http/contract.ts";
+import type { ScheduleResponse, StartedResponse } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -17,7 +17,7 @@ import "./operating.css";
 /** The schedules. */
 export function Schedules() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<ScheduleAnswer[]>("/schedules"), []);
+  const { answer, error, again } = useRequest(() => get<ScheduleResponse[]>("/schedules"), []);
   usePolling(again);
   return (
     <section>
@@ -40,14 +40,14 @@ export function Schedules() {
   );
 }
 
-const tones: Readonly<Record<ScheduleAnswer["status"], Tone>> = {
+const tones: Readonly<Record<ScheduleResponse["status"], Tone>> = {
   active: "good",
   paused: "warn",
   new: "info",
   orphaned: "bad",
 };
 
-const columns: readonly Column<ScheduleAnswer>[] = [
+const columns: readonly Column<ScheduleResponse>[] = [
   { name: "Schedule", value: (one) => one.name, show: (one) => <b>{one.name}</b> },
   {
     name: "Status",
@@ -88,8 +88,8 @@ const columns: readonly Column<ScheduleAnswer>[] = [
   },
 ];
 
-function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleAnswer> {
-  const pause = ({ name }: ScheduleAnswer) =>
+function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleResponse> {
+  const pause = ({ name }: ScheduleResponse) =>
     open((close) => (
       <AskReason
         title={`Pause ${name}`}
@@ -104,14 +104,14 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleA
         <p>It does not run until you resume it.</p>
       </AskReason>
     ));
-  const resume = ({ name }: ScheduleAnswer) =>
+  const resume = ({ name }: ScheduleResponse) =>
     runAction(async () => {
       await post(`/schedules/${part(name)}/resume`);
       await again();
     }, `${name} is resumed. Missed runs are skipped.`);
-  const run = ({ name }: ScheduleAnswer) =>
+  const run = ({ name }: ScheduleResponse) =>
     runAction(async () => {
-      await post<StartedAnswer>(`/schedules/${part(name)}/run`);
+      await post<StartedResponse>(`/schedules/${part(name)}/run`);
       await again();
     }, `${name} started.`);
   return {

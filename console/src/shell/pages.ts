@@ -1,4 +1,4 @@
-import type { SessionAnswer } from "../../../src/http/contract.ts";
+import type { SessionResponse } from "../../../src/http/contract.ts";
 import type { IconName } from "../parts/icon.tsx";
 import { may } from "../session.ts";
 
@@ -7,7 +7,7 @@ export interface ConsolePage {
   readonly path: string;
   readonly name: string;
   readonly icon: IconName;
-  readonly needs: SessionAnswer["may"][number];
+  readonly needs: SessionResponse["may"][number];
 }
 
 const all: readonly ConsolePage[] = [

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import type { InstanceAnswer } from "../../../src/http/contract.ts";
+import type { InstanceResponse } from "../../../src/http/contract.ts";
 import { get, part } from "../api.ts";
 import { lifecycles } from "../lifecycles.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -18,7 +18,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
   const [, go] = useLocation();
   const [text, setText] = useState("");
-  const [instances, setInstances] = useState<readonly InstanceAnswer[]>([]);
+  const [instances, setInstances] = useState<readonly InstanceResponse[]>([]);
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => box.current?.showModal(), []);
@@ -27,7 +27,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
     if (wanted === "") return setInstances([]);
     let overtaken = false;
     const look = async () => {
-      const found = await get<InstanceAnswer[]>("/search", { text: wanted, limit: 8 }).catch(() => []);
+      const found = await get<InstanceResponse[]>("/search", { text: wanted, limit: 8 }).catch(() => []);
       if (!overtaken) setInstances(found);
     };
     const timer = setTimeout(() => void look(), 150);
@@ -97,7 +97,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function instanceFound({ id, key, lifecycle, state }: InstanceAnswer): Found {
+function instanceFound({ id, key, lifecycle, state }: InstanceResponse): Found {
   return { href: `/instances/${id}`, name: key ?? id, what: `${lifecycle} · ${state}`, icon: "instances" };
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { BreakerAnswer, BreakerChangeAnswer } from "../../http/contract.ts";
+import type { BreakerChangeResponse, BreakerResponse } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { ago, fromNow, when } from "../show/moments.ts";
 import { type Column, type Paint, printList, printOne, visible } from "../show/terminal.ts";
@@ -60,7 +60,7 @@ export function addBreakers(program: Command, act: Act): void {
     );
 }
 
-const columns: readonly Column<BreakerAnswer>[] = [
+const columns: readonly Column<BreakerResponse>[] = [
   { title: "breaker", text: (one) => one.name, shown: (one, paint) => paint.bold(visible(one.name)) },
   { title: "state", text: stateOf, shown: (one, paint) => coloured(stateOf(one), paint) },
   { title: "since", text: (one) => one.since ?? "", shown: (one, paint) => when(one.since, ago, paint) },
@@ -71,7 +71,7 @@ const columns: readonly Column<BreakerAnswer>[] = [
   { title: "why", text: why, shown: (one) => visible(why(one)) },
 ];
 
-const historyColumns: readonly Column<BreakerChangeAnswer>[] = [
+const historyColumns: readonly Column<BreakerChangeResponse>[] = [
   { title: "change", text: (one) => String(one.number), alignRight: true },
   { title: "when", text: (one) => one.at, shown: (one) => ago(one.at) },
   { title: "from", text: (one) => one.from },
@@ -80,12 +80,12 @@ const historyColumns: readonly Column<BreakerChangeAnswer>[] = [
   { title: "why", text: why, shown: (one) => visible(why(one)) },
 ];
 
-function stateOf({ state, forced, probes }: BreakerAnswer): string {
+function stateOf({ state, forced, probes }: BreakerResponse): string {
   if (forced !== null) return `forced ${forced}`;
   return state === "half_open" ? `half-open ${probes.good}/${probes.needed}` : state;
 }
 
-function why({ reason, actor }: Pick<BreakerAnswer, "reason" | "actor">): string {
+function why({ reason, actor }: Pick<BreakerResponse, "reason" | "actor">): string {
   return `${actor === null ? "" : `${actor}: `}${reason ?? ""}`;
 }
 

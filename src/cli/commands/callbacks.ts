@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CallbackAnswer } from "../../http/contract.ts";
+import type { CallbackResponse } from "../../http/contract.ts";
 import { instanceArgs } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import { ago } from "../show/moments.ts";
@@ -70,7 +70,7 @@ async function accept({ terminal }: Context, pawl: Reached, args: Record<string,
   else terminal.print(instanceLine(terminal, instance));
 }
 
-const columns: readonly Column<CallbackAnswer>[] = [
+const columns: readonly Column<CallbackResponse>[] = [
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
   { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
   { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
@@ -86,12 +86,12 @@ const columns: readonly Column<CallbackAnswer>[] = [
   { title: "received", text: (one) => one.receivedAt, shown: (one) => ago(one.receivedAt) },
 ];
 
-function coloured(status: CallbackAnswer["status"], paint: Paint): string {
+function coloured(status: CallbackResponse["status"], paint: Paint): string {
   if (status === "applied" || status === "accepted") return paint.green(status);
   return status === "rejected" || status === "refused" ? paint.red(status) : paint.yellow(status);
 }
 
-function show(terminal: Terminal, callback: CallbackAnswer): void {
+function show(terminal: Terminal, callback: CallbackResponse): void {
   if (terminal.json) {
     printJson(terminal, callback);
     return;

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { JobAnswer } from "../../http/contract.ts";
+import type { JobResponse } from "../../http/contract.ts";
 import { instanceArgs, jsonValue } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import { ago, fromNow, when } from "../show/moments.ts";
@@ -93,7 +93,7 @@ async function enqueue({ terminal }: Context, pawl: Reached, job: string, option
   if (!created) terminal.note("An open job has this key; nothing was enqueued.");
 }
 
-const columns: readonly Column<JobAnswer>[] = [
+const columns: readonly Column<JobResponse>[] = [
   { title: "job", text: (one) => one.job, shown: (one, paint) => paint.bold(one.job) },
   { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
   { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
@@ -104,7 +104,7 @@ const columns: readonly Column<JobAnswer>[] = [
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
 ];
 
-function coloured(status: JobAnswer["status"], paint: Paint): string {
+function coloured(status: JobResponse["status"], paint: Paint): string {
   if (status === "done") return paint.green(status);
   return status === "error" ? paint.red(status) : paint.cyan(status);
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { LaneAnswer } from "../../http/contract.ts";
+import type { LaneResponse } from "../../http/contract.ts";
 import type { Act, Context } from "../program.ts";
 import { ago, roughly } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
@@ -66,14 +66,14 @@ async function printChange({ terminal }: Context, pawl: Reached, name: string, d
 }
 
 const number = (text: string, paint: Paint) => (text === "0" ? paint.dim(text) : text);
-const counted = (title: string, of: (one: LaneAnswer) => number): Column<LaneAnswer> => ({
+const counted = (title: string, of: (one: LaneResponse) => number): Column<LaneResponse> => ({
   title,
   text: (one) => String(of(one)),
   shown: (one, paint) => number(String(of(one)), paint),
   alignRight: true,
 });
 
-const columns: readonly Column<LaneAnswer>[] = [
+const columns: readonly Column<LaneResponse>[] = [
   {
     title: "lane",
     text: (one) => one.lane,

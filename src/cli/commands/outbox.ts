@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { PawlError } from "../../base/errors.ts";
-import type { MessageAnswer, OutboxAnswer } from "../../http/contract.ts";
+import type { MessageResponse, OutboxResponse } from "../../http/contract.ts";
 import { several, wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import { ago } from "../show/moments.ts";
@@ -8,7 +8,7 @@ import { type Column, type Paint, printJson, printTable, visible } from "../show
 import type { Reached } from "../transport/reach.ts";
 import { reached } from "./reached.ts";
 
-type OutboxTypeAnswer = OutboxAnswer["types"][number];
+type OutboxTypeResponse = OutboxResponse["types"][number];
 
 interface ListOptions {
   readonly status?: readonly string[];
@@ -92,7 +92,7 @@ function deadArgs(ids: readonly string[], { type, all }: DecideOptions): Record<
   throw new PawlError("option_invalid", "Name the dead messages: by their ids, with --type TYPE, or with --all.");
 }
 
-const typeColumns: readonly Column<OutboxTypeAnswer>[] = [
+const typeColumns: readonly Column<OutboxTypeResponse>[] = [
   { title: "type", text: (one) => one.type, shown: (one, paint) => paint.bold(visible(one.type)) },
   { title: "pending", text: (one) => String(one.pending), alignRight: true },
   {
@@ -118,7 +118,7 @@ function counted(count: number, colour: (text: string) => string, paint: Paint):
   return count === 0 ? paint.dim("0") : colour(String(count));
 }
 
-const messageColumns: readonly Column<MessageAnswer>[] = [
+const messageColumns: readonly Column<MessageResponse>[] = [
   { title: "id", text: (one) => one.id },
   { title: "type", text: (one) => one.type },
   { title: "about", text: (one) => `${one.aggregate.type} ${one.aggregate.id}` },
@@ -128,7 +128,7 @@ const messageColumns: readonly Column<MessageAnswer>[] = [
   { title: "error", text: (one) => one.error ?? "" },
 ];
 
-function shownStatus(one: MessageAnswer, paint: Paint): string {
+function shownStatus(one: MessageResponse, paint: Paint): string {
   if (one.status === "dead") return paint.red("dead");
   if (one.behind) return paint.yellow("behind");
   return one.status === "published" ? paint.green("published") : one.status;

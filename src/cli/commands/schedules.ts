@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ScheduleAnswer } from "../../http/contract.ts";
+import type { ScheduleResponse } from "../../http/contract.ts";
 import type { Act, Context } from "../program.ts";
 import { ago, fromNow, when } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
@@ -62,7 +62,7 @@ async function printSchedule({ terminal }: Context, pawl: Reached, name: string)
   else printTable(terminal, one, columns);
 }
 
-const columns: readonly Column<ScheduleAnswer>[] = [
+const columns: readonly Column<ScheduleResponse>[] = [
   { title: "schedule", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
   { title: "status", text: (one) => one.status, shown: (one, paint) => coloured(one.status, paint) },
   { title: "due", text: (one) => one.timing },
@@ -72,18 +72,18 @@ const columns: readonly Column<ScheduleAnswer>[] = [
   { title: "result", text: resultOf, shown: (one, paint) => shownResult(one, paint) },
 ];
 
-function resultOf({ last }: ScheduleAnswer): string {
+function resultOf({ last }: ScheduleResponse): string {
   if (last === null) return "";
   return last.error === null ? last.result : `${last.result}: ${last.error}`;
 }
 
-function shownResult(one: ScheduleAnswer, paint: Paint): string {
+function shownResult(one: ScheduleResponse, paint: Paint): string {
   const text = visible(resultOf(one)) || "–";
   if (one.last === null) return paint.dim(text);
   return one.last.result === "failed" ? paint.red(text) : text;
 }
 
-function coloured(status: ScheduleAnswer["status"], paint: Paint): string {
+function coloured(status: ScheduleResponse["status"], paint: Paint): string {
   if (status === "active") return paint.green(status);
   return status === "new" ? paint.cyan(status) : paint.yellow(status);
 }

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { LifecycleAnswer, StateAnswer } from "../../http/contract.ts";
+import type { LifecycleResponse, StateResponse } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { type Column, type Paint, printJson, printTable } from "../show/terminal.ts";
 import { reached } from "./reached.ts";
 import { printStuck } from "./stuck.ts";
 
-interface Row extends StateAnswer {
+interface Row extends StateResponse {
   readonly lifecycle: string;
   readonly isFirst: boolean;
 }
@@ -43,7 +43,7 @@ export function addStatus(program: Command, act: Act): void {
 }
 
 /** Programs get every state; for people, the two built-in ones are left out while they are empty. */
-function rowsOf(lifecycle: LifecycleAnswer, forPerson: boolean): Row[] {
+function rowsOf(lifecycle: LifecycleResponse, forPerson: boolean): Row[] {
   const spared = ["failed", "discarded"];
   return lifecycle.states
     .filter((state) => !forPerson || state.instances > 0 || !spared.includes(state.name))
@@ -65,7 +65,7 @@ const columns: readonly Column<Row>[] = [
   },
 ];
 
-function coloured(state: StateAnswer, paint: Paint): string {
+function coloured(state: StateResponse, paint: Paint): string {
   if (state.instances === 0) return paint.dim(state.name);
   if (state.final === "success") return paint.green(state.name);
   return state.final === "failure" || state.name === "failed" ? paint.red(state.name) : paint.cyan(state.name);

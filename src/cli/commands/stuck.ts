@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { StuckAnswer } from "../../http/contract.ts";
+import type { StuckResponse } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { type Column, printList, type Terminal, visible } from "../show/terminal.ts";
 import { reached } from "./reached.ts";
@@ -22,7 +22,7 @@ export function addStuck(program: Command, act: Act): void {
 }
 
 /** For people: what is stuck and what to do, then the instances that have waited longest. */
-export function printStuck(terminal: Terminal, { sentence, instances, count, more }: StuckAnswer): void {
+export function printStuck(terminal: Terminal, { sentence, instances, count, more }: StuckResponse): void {
   terminal.print(visible(sentence));
   for (const { lifecycle, key, id } of instances.slice(0, mostShown)) {
     terminal.print(`  ${visible(lifecycle)} ${key === null ? id : visible(key)}`);
@@ -32,7 +32,7 @@ export function printStuck(terminal: Terminal, { sentence, instances, count, mor
 
 const mostShown = 3;
 
-const columns: readonly Column<StuckAnswer>[] = [
+const columns: readonly Column<StuckResponse>[] = [
   { title: "reason", text: (one) => one.reason },
   { title: "lifecycle", text: (one) => one.lifecycle },
   { title: "place", text: (one) => one.lane ?? one.queue ?? one.state ?? "" },

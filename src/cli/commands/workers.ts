@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { WorkerAnswer } from "../../http/contract.ts";
+import type { WorkerResponse } from "../../http/contract.ts";
 import type { Act } from "../program.ts";
 import { ago } from "../show/moments.ts";
 import { type Column, type Paint, printList } from "../show/terminal.ts";
@@ -20,12 +20,12 @@ export function addWorkers(program: Command, act: Act): void {
 
 const slotStates = ["Claiming", "Processing", "ReportingSuccess", "ReportingFailure"] as const;
 
-const columns: readonly Column<WorkerAnswer>[] = [
+const columns: readonly Column<WorkerResponse>[] = [
   { title: "worker", text: (one) => one.id, shown: (one, paint) => paint.bold(one.id) },
   { title: "state", text: stateOf, shown: (one, paint) => coloured(one, paint) },
-  ...slotStates.map((state): Column<WorkerAnswer> => {
-    const count = (one: WorkerAnswer) => String(one.slots[state] ?? 0);
-    const shown = (one: WorkerAnswer, paint: Paint) => (count(one) === "0" ? paint.dim("0") : count(one));
+  ...slotStates.map((state): Column<WorkerResponse> => {
+    const count = (one: WorkerResponse) => String(one.slots[state] ?? 0);
+    const shown = (one: WorkerResponse, paint: Paint) => (count(one) === "0" ? paint.dim("0") : count(one));
     return { title: state, text: count, shown, alignRight: true };
   }),
   { title: "stuck", text: (one) => String(one.stuck), shown: stuckOf, alignRight: true },
@@ -37,21 +37,21 @@ const columns: readonly Column<WorkerAnswer>[] = [
   { title: "running", text: runningTasks },
 ];
 
-function stateOf(one: WorkerAnswer): string {
+function stateOf(one: WorkerResponse): string {
   if (one.silent) return "silent";
   return one.stopping ? "stopping" : one.state;
 }
 
-function coloured(one: WorkerAnswer, paint: Paint): string {
+function coloured(one: WorkerResponse, paint: Paint): string {
   if (one.silent || one.state === "ErrorWait") return paint.red(stateOf(one));
   return one.stopping ? paint.yellow(stateOf(one)) : paint.green(stateOf(one));
 }
 
-function stuckOf({ stuck }: WorkerAnswer, paint: Paint): string {
+function stuckOf({ stuck }: WorkerResponse, paint: Paint): string {
   return stuck > 0 ? paint.red(String(stuck)) : paint.dim("0");
 }
 
-function runningTasks(one: WorkerAnswer): string {
+function runningTasks(one: WorkerResponse): string {
   return Object.entries(one.tasks)
     .map(([lane, tasks]) => `${lane} ${tasks}`)
     .join(", ");

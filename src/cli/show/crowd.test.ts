@@ -1,6 +1,6 @@
 import picocolors from "picocolors";
 import { expect, test } from "vitest";
-import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../http/contract.ts";
+import type { CrowdJobResponse, CrowdResponse, SubmissionResponse } from "../../http/contract.ts";
 import { crowdColumns, printJob, submissionColumns } from "./crowd.ts";
 import type { Column, Terminal } from "./terminal.ts";
 
@@ -12,7 +12,7 @@ function shown<Row>(columns: readonly Column<Row>[], title: string, row: Row): s
 }
 
 test("what waits for a person comes first, and what has ended last", () => {
-  const row: CrowdAnswer = {
+  const row: CrowdResponse = {
     name: "receipts",
     marketplace: "mturk",
     title: "Mechanical Turk",
@@ -41,7 +41,7 @@ test("a job is shown with what is asked, where, and why it fell short", () => {
     agreement: null,
     reason: "It has 0 of 1 approved submissions, and its time has expired.",
     movedAt: new Date().toISOString(),
-  } as unknown as CrowdJobAnswer;
+  } as unknown as CrowdJobResponse;
   printJob(terminal, job);
   const text = lines.join("\n");
   expect(text).toContain("r-42  incomplete  receipts, moved now");
@@ -57,6 +57,6 @@ test.each([
   [{ feedback: "Please look again." }, "Please look again."],
   [{ auto: true }, "decided on the marketplace before Pawl decided"],
 ])("of a submission, what matters most is noted: %j", (given, note) => {
-  const row = { conflict: null, problem: null, feedback: null, auto: false, ...given } as SubmissionAnswer;
+  const row = { conflict: null, problem: null, feedback: null, auto: false, ...given } as SubmissionResponse;
   expect(shown(submissionColumns, "note", row)).toContain(note);
 });

@@ -1,8 +1,8 @@
-import type { CrowdAnswer, CrowdJobAnswer, SubmissionAnswer } from "../../http/contract.ts";
+import type { CrowdJobResponse, CrowdResponse, SubmissionResponse } from "../../http/contract.ts";
 import { ago } from "./moments.ts";
 import { type Column, type Paint, pad, type Terminal, visible } from "./terminal.ts";
 
-export const crowdColumns: readonly Column<CrowdAnswer>[] = [
+export const crowdColumns: readonly Column<CrowdResponse>[] = [
   { title: "crowd", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
   { title: "marketplace", text: (one) => one.marketplace },
   { title: "jobs", text: (one) => counted(one.jobs), shown: (one, paint) => shownCounts(one.jobs, paint) },
@@ -42,7 +42,7 @@ function colouredState(state: string, paint: Paint): string {
   return ended.has(state) ? paint.dim(state) : paint.cyan(state);
 }
 
-export const jobColumns: readonly Column<CrowdJobAnswer>[] = [
+export const jobColumns: readonly Column<CrowdJobResponse>[] = [
   { title: "crowd", text: (one) => one.crowd, shown: (one, paint) => paint.bold(one.crowd) },
   { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
   { title: "state", text: (one) => one.state, shown: (one, paint) => colouredState(one.state, paint) },
@@ -54,15 +54,15 @@ export const jobColumns: readonly Column<CrowdJobAnswer>[] = [
   { title: "outcome", text: cameTo, shown: (one) => clipped(cameTo(one)) },
 ];
 
-function placesOf({ postings }: CrowdJobAnswer): number {
+function placesOf({ postings }: CrowdJobResponse): number {
   return postings.reduce((sum, { places }) => sum + places, 0);
 }
 
-function cameTo({ reason, consensus }: CrowdJobAnswer): string {
+function cameTo({ reason, consensus }: CrowdJobResponse): string {
   return reason ?? (consensus === null ? "" : JSON.stringify(consensus));
 }
 
-export const submissionColumns: readonly Column<SubmissionAnswer>[] = [
+export const submissionColumns: readonly Column<SubmissionResponse>[] = [
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
   { title: "crowd", text: (one) => one.crowd },
   { title: "worker", text: (one) => one.worker, shown: (one, paint) => paint.bold(visible(one.worker)) },
@@ -72,12 +72,12 @@ export const submissionColumns: readonly Column<SubmissionAnswer>[] = [
   { title: "note", text: noteOf, shown: (one) => clipped(noteOf(one)) },
 ];
 
-function answerOf({ label, answer }: SubmissionAnswer): string {
+function answerOf({ label, answer }: SubmissionResponse): string {
   return JSON.stringify(label ?? answer);
 }
 
 /** The most important line for a person. */
-function noteOf({ conflict, problem, feedback, auto }: SubmissionAnswer): string {
+function noteOf({ conflict, problem, feedback, auto }: SubmissionResponse): string {
   if (conflict !== null) return `conflict: decided ${conflict.wanted}, marketplace has ${conflict.found}`;
   return problem ?? feedback ?? (auto ? "decided on the marketplace before Pawl decided" : "");
 }
@@ -90,7 +90,7 @@ function clipped(text: string): string {
 }
 
 /** A job for a person: its question, its marketplace, and its results. */
-export function printJob(terminal: Terminal, one: CrowdJobAnswer): void {
+export function printJob(terminal: Terminal, one: CrowdJobResponse): void {
   const { bold, dim } = terminal.paint;
   terminal.print(
     `\n  ${bold(visible(one.key ?? one.id))}  ${colouredState(one.state, terminal.paint)}  ${dim(`${one.crowd}, moved ${ago(one.movedAt)}`)}\n`,

@@ -1,9 +1,9 @@
-import type { DeadLetterAnswer } from "../../http/contract.ts";
+import type { DeadLetterResponse } from "../../http/contract.ts";
 import { ago } from "./moments.ts";
 import { type Column, type Paint, printJson, type Terminal, visible } from "./terminal.ts";
 
 /** A dead letter as a row of a table. */
-export const deadLetterColumns: readonly Column<DeadLetterAnswer>[] = [
+export const deadLetterColumns: readonly Column<DeadLetterResponse>[] = [
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
   { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
   { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
@@ -26,7 +26,7 @@ const givenUp = {
 };
 
 /** Prints a dead letter in full. */
-export function printDeadLetter(terminal: Terminal, letter: DeadLetterAnswer): undefined {
+export function printDeadLetter(terminal: Terminal, letter: DeadLetterResponse): undefined {
   if (terminal.json) {
     printJson(terminal, letter);
     return;

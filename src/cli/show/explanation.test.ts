@@ -1,12 +1,12 @@
 import picocolors from "picocolors";
 import { expect, test } from "vitest";
-import type { ExplanationAnswer } from "../../http/contract.ts";
+import type { ExplanationResponse } from "../../http/contract.ts";
 import { printExplanation } from "./explanation.ts";
 import type { Terminal } from "./terminal.ts";
 
 const at = "2030-01-01T12:00:00.000Z";
 
-const explained: ExplanationAnswer = {
+const explained: ExplanationResponse = {
   id: "01890000-0000-7000-8000-000000000001",
   key: "r1",
   lifecycle: "report",
@@ -50,7 +50,7 @@ const explained: ExplanationAnswer = {
   sentences: [],
 };
 
-function printed(one: ExplanationAnswer, { columns = 80, colours = false } = {}): string {
+function printed(one: ExplanationResponse, { columns = 80, colours = false } = {}): string {
   const lines: string[] = [];
   const print = (text: string) => void lines.push(text);
   const terminal = { columns, paint: picocolors.createColors(colours), print } as unknown as Terminal;
@@ -88,7 +88,7 @@ test("being stuck is in colour, and what it waits for cannot steer the terminal"
 });
 
 test("an instance that has ended waits for nothing", () => {
-  const ended: ExplanationAnswer = {
+  const ended: ExplanationResponse = {
     ...explained,
     outcome: "success",
     state: "done",

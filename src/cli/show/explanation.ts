@@ -1,4 +1,4 @@
-import type { ExplanationAnswer } from "../../http/contract.ts";
+import type { ExplanationResponse } from "../../http/contract.ts";
 import { shownState } from "./instance.ts";
 import { precisely } from "./moments.ts";
 import { type Paint, pad, type Terminal, visible } from "./terminal.ts";
@@ -6,7 +6,7 @@ import { type Paint, pad, type Terminal, visible } from "./terminal.ts";
 const titleWidth = 18;
 
 /** For people: state, whether it is stuck, what it waits for, what happens next, and its recovery. */
-export function printExplanation(terminal: Terminal, one: ExplanationAnswer): void {
+export function printExplanation(terminal: Terminal, one: ExplanationResponse): void {
   const { bold, dim, red, yellow } = terminal.paint;
   const name = `${one.lifecycle} ${bold(visible(one.key ?? one.id))}`;
   const since = one.outcome === null ? `for ${apart(one.since, one.at)}` : `${apart(one.since, one.at)} ago`;
@@ -36,7 +36,7 @@ export function printExplanation(terminal: Terminal, one: ExplanationAnswer): vo
   terminal.print("");
 }
 
-type Wait = ExplanationAnswer["waitingFor"][number];
+type Wait = ExplanationResponse["waitingFor"][number];
 
 function nameOf(wait: Wait): string {
   if (wait.kind === "timer") return wait.timer;
@@ -52,7 +52,7 @@ function timesOf(wait: Wait, at: string): string {
   return isOver ? `${since}, due ${apart(wait.until, at)} ago` : `${since}, due in ${apart(at, wait.until)}`;
 }
 
-function nextOf({ next, idle, at }: ExplanationAnswer): string {
+function nextOf({ next, idle, at }: ExplanationResponse): string {
   if (next === null) return idle ?? "Nothing.";
   if (next.at === null) return next.sentence;
   const when = Date.parse(next.at) <= Date.parse(at) ? "Now" : `In ${apart(at, next.at)}`;

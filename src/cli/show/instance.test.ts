@@ -1,16 +1,16 @@
 import picocolors from "picocolors";
 import { expect, test } from "vitest";
-import type { CallbackAnswer, ChildrenAnswer, InstanceAnswer } from "../../http/contract.ts";
+import type { CallbackResponse, ChildrenResponse, InstanceResponse } from "../../http/contract.ts";
 import { printInstance } from "./instance.ts";
 import type { Terminal } from "./terminal.ts";
 
 const paint = picocolors.createColors(false);
 
-function printed(one: Partial<InstanceAnswer>, children?: ChildrenAnswer, late: CallbackAnswer[] = []): string {
+function printed(one: Partial<InstanceResponse>, children?: ChildrenResponse, late: CallbackResponse[] = []): string {
   const lines: string[] = [];
   const terminal = { isTty: true, columns: 80, paint, print: (text: string) => void lines.push(text) };
   const at = new Date().toISOString();
-  const instance: InstanceAnswer = {
+  const instance: InstanceResponse = {
     id: "01890000-0000-7000-8000-000000000001",
     key: "a-1",
     lifecycle: "attempt",
@@ -74,7 +74,7 @@ test("an instance shows whose child it is, how far its step is, and its own chil
 
 test("R77 a late result is shown in a banner, to be seen and not in force", () => {
   const at = new Date().toISOString();
-  const callback: CallbackAnswer = {
+  const callback: CallbackResponse = {
     id: "01890000-0000-7000-8000-000000000002",
     lifecycle: "attempt",
     instance: "01890000-0000-7000-8000-000000000001",

@@ -1,25 +1,25 @@
 import type {
-  AllowedEventAnswer,
-  AttemptAnswer,
-  CallbackAnswer,
-  ChildrenAnswer,
-  InstanceAnswer,
-  MoveAnswer,
+  AllowedEventResponse,
+  AttemptResponse,
+  CallbackResponse,
+  ChildrenResponse,
+  InstanceResponse,
+  MoveResponse,
 } from "../../http/contract.ts";
 import { ago, roughly } from "./moments.ts";
 import { type Column, type Paint, pad, printTable, type Terminal, visible } from "./terminal.ts";
 
-type Entry = MoveAnswer | AttemptAnswer;
+type Entry = MoveResponse | AttemptResponse;
 
 /** One instance in one line: for a person its name and state, for a program also its version and id. */
-export function instanceLine(terminal: Terminal, one: InstanceAnswer): string {
+export function instanceLine(terminal: Terminal, one: InstanceResponse): string {
   if (!terminal.isTty) return [visible(one.key ?? ""), one.state, one.version, one.id].join("\t");
   const { bold, dim } = terminal.paint;
   return `  ${bold(visible(one.key ?? one.id))}  ${shownState(one, terminal.paint)}  ${dim(`move ${one.version}`)}`;
 }
 
 /** A state in the colour of its category: success, failure, or open. */
-export function shownState(one: Pick<InstanceAnswer, "state" | "outcome">, paint: Paint): string {
+export function shownState(one: Pick<InstanceResponse, "state" | "outcome">, paint: Paint): string {
   if (one.outcome === "success") return paint.green(one.state);
   if (one.outcome === "failure" || one.state === "failed") return paint.red(one.state);
   return one.outcome === "discarded" ? paint.dim(one.state) : paint.cyan(one.state);
@@ -43,12 +43,12 @@ const historyColumns: readonly Column<Entry>[] = [
 /** The instance for people: its state, its data, its history, and the events it accepts. */
 export function printInstance(
   terminal: Terminal,
-  one: InstanceAnswer,
+  one: InstanceResponse,
   about: {
     readonly history: readonly Entry[];
-    readonly children?: ChildrenAnswer;
-    readonly permitted?: readonly AllowedEventAnswer[];
-    readonly late?: readonly CallbackAnswer[];
+    readonly children?: ChildrenResponse;
+    readonly permitted?: readonly AllowedEventResponse[];
+    readonly late?: readonly CallbackResponse[];
   },
 ): void {
   const { children, history, permitted = [], late = [] } = about;
@@ -70,19 +70,22 @@ export function printInstance(
 }
 
 /** Why it failed, where and when. */
-function failureLine(terminal: Terminal, { reason, error, at, state }: NonNullable<InstanceAnswer["failure"]>): string {
+function failureLine(
+  terminal: Terminal,
+  { reason, error, at, state }: NonNullable<InstanceResponse["failure"]>,
+): string {
   const { dim, red } = terminal.paint;
   const why = error === null ? "" : `  ${clipped(terminal, `${error.name}: ${error.message}`, 40)}`;
   return `${red(visible(reason))} in ${state}${why}  ${dim(ago(at))}`;
 }
 
-function deadlineLine({ deadlineAt, timedOutAt }: InstanceAnswer): string {
+function deadlineLine({ deadlineAt, timedOutAt }: InstanceResponse): string {
   const at = new Date(deadlineAt!).toLocaleString();
   return timedOutAt === null ? `deadline ${at}` : `deadline ${at}, timed out`;
 }
 
 /** A result that came after the deadline: shown, but without effect unless it was accepted. */
-function printLate(terminal: Terminal, { id, event, receivedAt, status, error, payload }: CallbackAnswer): void {
+function printLate(terminal: Terminal, { id, event, receivedAt, status, error, payload }: CallbackResponse): void {
   const { dim, yellow } = terminal.paint;
   const what = error === null ? "late result" : "late error";
   const said = clipped(terminal, error === null ? payload : error.message, 40);
@@ -107,7 +110,7 @@ function printData(terminal: Terminal, data: unknown): void {
 const barWidth = 20;
 
 /** The progress of the running step: a bar, a figure, its note and the note's age. */
-function progressLine(terminal: Terminal, { fraction, note, at }: NonNullable<InstanceAnswer["progress"]>): string {
+function progressLine(terminal: Terminal, { fraction, note, at }: NonNullable<InstanceResponse["progress"]>): string {
   const { cyan, dim } = terminal.paint;
   const done = Math.round(fraction * barWidth);
   const bar = `${cyan("█".repeat(done))}${dim("░".repeat(barWidth - done))}`;
@@ -116,7 +119,7 @@ function progressLine(terminal: Terminal, { fraction, note, at }: NonNullable<In
 }
 
 /** The children of its run: counts by state, and the first ones. */
-function printChildren(terminal: Terminal, children: ChildrenAnswer): void {
+function printChildren(terminal: Terminal, children: ChildrenResponse): void {
   const { total, first } = children;
   const { dim, red } = terminal.paint;
   const counts = (["open", "succeeded", "failed", "discarded"] as const)
@@ -186,7 +189,7 @@ function* changesOf(terminal: Terminal, entry: Entry): Generator<string> {
   for (const name of entry.cleared ?? []) yield terminal.paint.dim(`${visible(name)} removed`);
 }
 
-function detailOf(entry: AttemptAnswer): string {
+function detailOf(entry: AttemptResponse): string {
   const { detail, endedAt, outcome } = entry;
   if (outcome !== null && endedAt !== null)
     return `${outcome} after ${roughly(Date.parse(endedAt) - Date.parse(entry.at))}`;
@@ -195,7 +198,7 @@ function detailOf(entry: AttemptAnswer): string {
   return error?.message ?? reason ?? JSON.stringify(detail);
 }
 
-function printPermitted(terminal: Terminal, permitted: readonly AllowedEventAnswer[]): void {
+function printPermitted(terminal: Terminal, permitted: readonly AllowedEventResponse[]): void {
   const { dim, green } = terminal.paint;
   const yes = permitted.filter((one) => one.permitted !== "no").map((one) => one.event);
   terminal.print(`\n  ${dim("allowed")}     ${yes.map((event) => green(event)).join(dim(", ")) || dim("nothing")}`);

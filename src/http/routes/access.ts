@@ -14,11 +14,11 @@ import {
   withMore,
 } from "../api/schema.ts";
 import { actor } from "../api/usual-arguments.ts";
-import type { OpenSessionAnswer, SignInAnswer, TokenAnswer } from "../contract.ts";
+import type { OpenSessionResponse, SignInResponse, TokenResponse } from "../contract.ts";
 
 const role = oneOf("viewer", "operator", "admin", "labeler", "service");
 
-const token = shape<TokenAnswer>({
+const token = shape<TokenResponse>({
   id,
   name: text,
   role,
@@ -30,7 +30,7 @@ const token = shape<TokenAnswer>({
 
 const session = named(
   "OpenSession",
-  shape<OpenSessionAnswer>({
+  shape<OpenSessionResponse>({
     id,
     name: text,
     role,
@@ -84,7 +84,7 @@ export const accessRoutes = [
     summary: "Create a link that signs in once. It expires after 15 minutes.",
     takes: principal,
     needs: ["name", "role"],
-    answer: shape<SignInAnswer>({
+    answer: shape<SignInResponse>({
       path: about(text, "Relative to the path at which Pawl is mounted."),
       url: about(orNull(text), "The URL of the console of this process, if known."),
     }),

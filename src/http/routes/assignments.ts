@@ -3,7 +3,7 @@ import { PawlError } from "../../base/errors.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, listOf, text } from "../api/schema.ts";
 import { repeat } from "../api/usual-arguments.ts";
-import { assignment, next, submitted, workMove } from "./answers/people-answer.ts";
+import { assignment, next, submitted, workMove } from "./responses/people-response.ts";
 
 /** A labeler works under their own name; others who may label name the labeler. */
 const labeler = about(text, "The labeler. A labeler's own token sets it.");

@@ -1,13 +1,13 @@
 import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import { cause } from "../api/usual-arguments.ts";
-import type { BreakerAnswer, BreakerChangeAnswer } from "../contract.ts";
+import type { BreakerChangeResponse, BreakerResponse } from "../contract.ts";
 
 const state = oneOf("closed", "open", "half_open");
 
 const breaker = named(
   "Breaker",
-  shape<BreakerAnswer>({
+  shape<BreakerResponse>({
     name: text,
     state,
     since: orNull(moment),
@@ -15,15 +15,15 @@ const breaker = named(
     forced: about(orNull(oneOf("open", "closed")), "The forced state, until it is released."),
     reason: orNull(text),
     actor: orNull(text),
-    calls: shape<BreakerAnswer["calls"]>({ good: whole, failed: whole }),
-    probes: shape<BreakerAnswer["probes"]>({ done: whole, good: whole, needed: whole, underWay: flag }),
+    calls: shape<BreakerResponse["calls"]>({ good: whole, failed: whole }),
+    probes: shape<BreakerResponse["probes"]>({ done: whole, good: whole, needed: whole, underWay: flag }),
     usedBy: about(listOf(text), "The states that use it, as `lifecycle/state`."),
   }),
 );
 
 const change = named(
   "BreakerChange",
-  shape<BreakerChangeAnswer>({
+  shape<BreakerChangeResponse>({
     number: about(whole, "A counter from 1."),
     from: state,
     to: state,

@@ -2,14 +2,14 @@ import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, moment, named, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import { lifecycleIfNamed, unknown } from "../api/targets.ts";
 import { after, cause, page } from "../api/usual-arguments.ts";
-import type { CallbackAnswer, ReceivedAnswer } from "../contract.ts";
-import { instance } from "./answers/instance-answer.ts";
+import type { CallbackResponse, ReceivedResponse } from "../contract.ts";
+import { instance } from "./responses/instance-response.ts";
 
 export const callbackStatus = oneOf("waiting", "applied", "kept", "rejected", "refused", "accepted");
 
 export const callback = named(
   "Callback",
-  shape<CallbackAnswer>({
+  shape<CallbackResponse>({
     id,
     lifecycle: text,
     instance: id,
@@ -19,7 +19,7 @@ export const callback = named(
     source: oneOf("call", "token", "step"),
     actor: orNull(text),
     payload: anything,
-    error: orNull(shape<NonNullable<CallbackAnswer["error"]>>({ name: text, message: text, code: text }, ["code"])),
+    error: orNull(shape<NonNullable<CallbackResponse["error"]>>({ name: text, message: text, code: text }, ["code"])),
     receivedAt: moment,
     isLate: flag,
     status: callbackStatus,
@@ -29,7 +29,7 @@ export const callback = named(
   }),
 );
 
-export const received = shape<ReceivedAnswer>({
+export const received = shape<ReceivedResponse>({
   id,
   accepted: about(flag, "Stored: it was applied, waits for its instance, or was kept as late."),
   late: flag,

@@ -2,8 +2,8 @@ import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, orNull, shape, text, withMore } from "../api/schema.ts";
 import { unknown } from "../api/targets.ts";
 import { actor, after, cause, page } from "../api/usual-arguments.ts";
-import type { BalanceAnswer, BonusAnswer, NoticeAnswer } from "../contract.ts";
-import { crowd, job, jobState, reconcileIssue, submission, submissionState } from "./answers/crowd-answer.ts";
+import type { BalanceResponse, BonusResponse, NotificationResponse } from "../contract.ts";
+import { crowd, job, jobState, reconcileIssue, submission, submissionState } from "./responses/crowd-response.ts";
 
 const { get, post } = routesOf("Crowds");
 
@@ -117,12 +117,12 @@ export const crowdRoutes = [
       ...actor,
     },
     needs: ["amount", "reason"],
-    answer: shape<BonusAnswer>({ id, created: flag }),
+    answer: shape<BonusResponse>({ id, created: flag }),
     call: ({ crowd }, { id, ...bonus }) => crowd.bonus(id, bonus),
   }),
   get("marketplaceBalance", "/marketplaces/{marketplace}/balance", "read", {
     summary: "Get the balance of a marketplace.",
-    answer: shape<BalanceAnswer>({
+    answer: shape<BalanceResponse>({
       marketplace: text,
       balance: about(orNull(text), "Null for a marketplace without payments."),
     }),
@@ -139,7 +139,7 @@ export const crowdRoutes = [
     summary: "Report that a posting may have changed.",
     takes: { posting: text },
     needs: ["posting"],
-    answer: shape<NoticeAnswer>({ ours: flag }),
+    answer: shape<NotificationResponse>({ ours: flag }),
     call: async ({ crowd }, { marketplace, posting }) => ({
       ours: await crowd.handleNotification(marketplace, posting),
     }),

@@ -21,12 +21,12 @@ import {
 import { lifecycleIfNamed, unknown } from "../api/targets.ts";
 import { after, cause, page } from "../api/usual-arguments.ts";
 import type {
-  ArchiveAnswer,
-  ArchivedAnswer,
-  DeadLetterAnswer,
-  DeadLetterGroupAnswer,
-  PreviewAnswer,
-  RestoredAnswer,
+  ArchivedResponse,
+  ArchiveResponse,
+  DeadLetterGroupResponse,
+  DeadLetterResponse,
+  PreviewResponse,
+  RestoredResponse,
 } from "../contract.ts";
 import { operation } from "./operations.ts";
 
@@ -49,7 +49,7 @@ const rate = about(number, "The maximum number per second.");
 
 const letter = named(
   "DeadLetter",
-  shape<DeadLetterAnswer>({
+  shape<DeadLetterResponse>({
     id,
     instance: orNull(id),
     key: orNull(text),
@@ -57,7 +57,9 @@ const letter = named(
     kind,
     origin: about(text, "The state, the event of an `after` function, the type of a message, or a broker's queue."),
     reason: text,
-    error: orNull(shape<NonNullable<DeadLetterAnswer["error"]>>({ name: text, message: text, stack: text }, ["stack"])),
+    error: orNull(
+      shape<NonNullable<DeadLetterResponse["error"]>>({ name: text, message: text, stack: text }, ["stack"]),
+    ),
     attempts: whole,
     payload: anything,
     details: anything,
@@ -72,7 +74,7 @@ const letter = named(
 
 const group = named(
   "DeadLetterGroup",
-  shape<DeadLetterGroupAnswer>({
+  shape<DeadLetterGroupResponse>({
     fingerprint: text,
     lifecycle: text,
     kind,
@@ -86,11 +88,11 @@ const group = named(
   }),
 );
 
-const preview = shape<PreviewAnswer>({
+const preview = shape<PreviewResponse>({
   letters: whole,
   outcomes: mapOf(whole),
   sample: listOf(
-    shape<PreviewAnswer["sample"][number]>({
+    shape<PreviewResponse["sample"][number]>({
       letter: id,
       lifecycle: text,
       key: orNull(text),
@@ -101,7 +103,7 @@ const preview = shape<PreviewAnswer>({
   ),
 });
 
-const archive = shape<ArchiveAnswer>({
+const archive = shape<ArchiveResponse>({
   name: text,
   archive: about(text, "The archive that it was written to."),
   letters: whole,
@@ -178,7 +180,7 @@ export const deadRoutes = [
   post("archiveDeadLetters", "/dead-letters/archive", "operate", {
     summary: "Archive old dead letters now.",
     takes: { olderThan: duration },
-    answer: shape<ArchivedAnswer>({ letters: whole, files: whole }),
+    answer: shape<ArchivedResponse>({ letters: whole, files: whole }),
     call: (pawl, options) => pawl.deadLetters.archive(options),
   }),
   get("archives", "/archives", "read", {
@@ -190,7 +192,7 @@ export const deadRoutes = [
   post("restoreDeadLetters", "/archives/restore", "operate", {
     summary: "Restore archived dead letters: by id, by file, or all.",
     takes: { file: listOf(text), id: listOf(id), all: flag },
-    answer: shape<RestoredAnswer>({ files: whole, restored: whole, there: whole, gone: whole }),
+    answer: shape<RestoredResponse>({ files: whole, restored: whole, there: whole, gone: whole }),
     call: (pawl, which) => pawl.deadLetters.restore(which as Parameters<Pawl["deadLetters"]["restore"]>[0]),
   }),
 ];

@@ -14,14 +14,14 @@ import {
   text,
   whole,
 } from "../api/schema.ts";
-import type { DeskAnswer, DeskQueueAnswer, DeskWorkAnswer, DraftAnswer } from "../contract.ts";
-import { assignment } from "./answers/people-answer.ts";
+import type { DeskQueueResponse, DeskResponse, DeskWorkResponse, DraftResponse } from "../contract.ts";
+import { assignment } from "./responses/people-response.ts";
 
 const labeler = about(text, "The labeler. A labeler's own token sets it.");
 
 const queue = named(
   "DeskQueue",
-  shape<DeskQueueAnswer>({
+  shape<DeskQueueResponse>({
     name: text,
     active: flag,
     instructions: orNull(text),
@@ -43,7 +43,7 @@ const queue = named(
   }),
 );
 
-const draft = shape<DraftAnswer>({ value: anything, at: moment });
+const draft = shape<DraftResponse>({ value: anything, at: moment });
 
 /** A labeler's desk, with drafts. */
 const { get, put } = routesOf("Desk");
@@ -56,19 +56,19 @@ export const ownWorkRoutes = [
       since: about(moment, "Count the work since this time. Defaults to midnight, UTC."),
     },
     needs: ["labeler"],
-    answer: shape<DeskAnswer>({ labeler: text, now: moment, queues: listOf(queue) }),
+    answer: shape<DeskResponse>({ labeler: text, now: moment, queues: listOf(queue) }),
     call: ({ people }, { labeler, since }) => people.desk(labeler, { since }),
   }),
   get("deskWork", "/desk/assignments/{id}", "label", {
     summary: "Get one of the labeler's assignments with its sample, draft, and the label to correct.",
     takes: { labeler },
     needs: ["labeler"],
-    answer: shape<DeskWorkAnswer>({
+    answer: shape<DeskWorkResponse>({
       assignment,
-      sample: shape<DeskWorkAnswer["sample"]>({ id, key: orNull(text), data: anything }),
+      sample: shape<DeskWorkResponse["sample"]>({ id, key: orNull(text), data: anything }),
       draft: orNull(draft),
       revises: orNull(
-        shape<NonNullable<DeskWorkAnswer["revises"]>>({
+        shape<NonNullable<DeskWorkResponse["revises"]>>({
           value: anything,
           comment: orNull(text),
           reviewedBy: orNull(text),

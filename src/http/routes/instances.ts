@@ -6,9 +6,9 @@ import { type Arguments, type Caller, type Route, type Row, routesOf, type Takes
 import { about, anything, duration, flag, id, listOf, moment, record, shape, text, whole } from "../api/schema.ts";
 import { lifecycleNamed, statesOf, type Target, targetOf } from "../api/targets.ts";
 import { actor, after, cause, page, repeat } from "../api/usual-arguments.ts";
-import type { InstanceCountAnswer } from "../contract.ts";
-import { explanation } from "./answers/explanation-answer.ts";
-import { children, history, instance, journal, permitted, started } from "./answers/instance-answer.ts";
+import type { InstanceCountResponse } from "../contract.ts";
+import { explanation } from "./responses/explanation-response.ts";
+import { children, history, instance, journal, permitted, started } from "./responses/instance-response.ts";
 import { callback, callbackStatus, received } from "./callbacks.ts";
 
 const sending = {
@@ -92,7 +92,7 @@ export const instanceRoutes = [
   get("count", "/lifecycles/{lifecycle}/instances/count", "read", {
     summary: "Count the instances that the list with the same filter has.",
     takes: filter,
-    answer: shape<InstanceCountAnswer>({
+    answer: shape<InstanceCountResponse>({
       count: whole,
       more: about(flag, "Whether there may be more: at most 10,000 are read to count them."),
     }),

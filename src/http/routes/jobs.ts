@@ -15,14 +15,14 @@ import {
 } from "../api/schema.ts";
 import { jobNamed } from "../api/targets.ts";
 import { after, cause, page } from "../api/usual-arguments.ts";
-import type { JobAnswer } from "../contract.ts";
-import { started } from "./answers/instance-answer.ts";
+import type { JobResponse } from "../contract.ts";
+import { started } from "./responses/instance-response.ts";
 
 const jobStatus = oneOf("pending", "running", "done", "error");
 
 const job = named(
   "Job",
-  shape<JobAnswer>({
+  shape<JobResponse>({
     id,
     key: orNull(text),
     job: text,

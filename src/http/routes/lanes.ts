@@ -21,11 +21,11 @@ import {
 } from "../api/schema.ts";
 import { lifecycleNamed } from "../api/targets.ts";
 import { cause } from "../api/usual-arguments.ts";
-import type { LaneAnswer, WorkerAnswer } from "../contract.ts";
+import type { LaneResponse, WorkerResponse } from "../contract.ts";
 
 const lane = named(
   "Lane",
-  shape<LaneAnswer>({
+  shape<LaneResponse>({
     lane: about(text, "Such as `essay@1/grading` or `essay@1:after`."),
     lifecycle: text,
     version: whole,
@@ -37,7 +37,7 @@ const lane = named(
     limit: orNull(whole),
     rate: orNull(text),
     closed: orNull(
-      shape<NonNullable<LaneAnswer["closed"]>>({
+      shape<NonNullable<LaneResponse["closed"]>>({
         by: oneOf("pause", "breaker"),
         since: moment,
         reason: text,
@@ -49,7 +49,7 @@ const lane = named(
 
 const worker = named(
   "Worker",
-  shape<WorkerAnswer>({
+  shape<WorkerResponse>({
     id: about(text, "A new id at each start."),
     host: text,
     pid: whole,

@@ -2,20 +2,20 @@ import { diagram, diagramSvg } from "../../definition/diagram.ts";
 import { routesOf } from "../api/route.ts";
 import { about, flag, listOf, mapOf, named, oneOf, orNull, shape, text, type Wire, whole } from "../api/schema.ts";
 import { lifecycleNamed } from "../api/targets.ts";
-import type { LifecycleAnswer, StateAnswer } from "../contract.ts";
-import { lifecyclesOf } from "./answers/lifecycle-answer.ts";
+import type { LifecycleResponse, StateResponse } from "../contract.ts";
+import { lifecyclesOf } from "./responses/lifecycle-response.ts";
 
 const state = named(
   "State",
-  shape<Wire<StateAnswer>>({
+  shape<Wire<StateResponse>>({
     name: text,
     kind: oneOf("work", "wait", "ask", "park", "join", "end"),
     final: orNull(oneOf("success", "failure", "discarded")),
     instances: whole,
-    asks: orNull(shape<NonNullable<StateAnswer["asks"]>>({ whom: oneOf("people", "crowd"), name: text })),
+    asks: orNull(shape<NonNullable<StateResponse["asks"]>>({ whom: oneOf("people", "crowd"), name: text })),
     lane: about(orNull(text), "The lane of its steps, by the name used to pause and resume it."),
     timeouts: listOf(
-      shape<StateAnswer["timeouts"][number]>({
+      shape<StateResponse["timeouts"][number]>({
         after: about(orNull(text), "Null if it depends on the data."),
         send: text,
       }),
@@ -31,7 +31,7 @@ const state = named(
 
 const lifecycle = named(
   "Lifecycle",
-  shape<Wire<LifecycleAnswer>>({ name: text, version: whole, initial: text, job: flag, states: listOf(state) }),
+  shape<Wire<LifecycleResponse>>({ name: text, version: whole, initial: text, job: flag, states: listOf(state) }),
 );
 
 const { get } = routesOf("Lifecycles");

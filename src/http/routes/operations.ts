@@ -16,12 +16,12 @@ import {
   whole,
 } from "../api/schema.ts";
 import { actor, cause, page } from "../api/usual-arguments.ts";
-import type { OperationAnswer, TicketAnswer } from "../contract.ts";
+import type { OperationResponse, TicketResponse } from "../contract.ts";
 
 /** A decision about many dead letters, and its progress. */
 export const operation = named(
   "Operation",
-  shape<OperationAnswer>({
+  shape<OperationResponse>({
     id,
     decision: oneOf("requeue", "discard"),
     filter: record,
@@ -33,7 +33,7 @@ export const operation = named(
     letters: about(whole, "The number of its dead letters."),
     done: about(whole, "The number of processed dead letters."),
     outcomes: mapOf(whole),
-    refusals: listOf(shape<OperationAnswer["refusals"][number]>({ letter: id, outcome: text, note: orNull(text) })),
+    refusals: listOf(shape<OperationResponse["refusals"][number]>({ letter: id, outcome: text, note: orNull(text) })),
     createdAt: moment,
     endedAt: orNull(moment),
     abortedBy: orNull(text),
@@ -43,7 +43,7 @@ export const operation = named(
 
 const ticket = named(
   "Ticket",
-  shape<TicketAnswer>({
+  shape<TicketResponse>({
     id: about(id, "The id of the dead letter."),
     status: oneOf("open", "assigned", "resolved"),
     lifecycle: text,

@@ -13,7 +13,7 @@ import {
   shape,
   text,
 } from "../api/schema.ts";
-import type { ReceivedAnswer, SessionAnswer } from "../contract.ts";
+import type { ReceivedResponse, SessionResponse } from "../contract.ts";
 import { callbackStatus } from "./callbacks.ts";
 
 /** An operation that is no row of the table: it is mounted where it is answered, and listed here for the document alone. */
@@ -39,7 +39,7 @@ export interface OtherOperation {
 
 const session = named(
   "Session",
-  shape<SessionAnswer>({
+  shape<SessionResponse>({
     name: text,
     role: oneOf("viewer", "operator", "admin", "labeler", "service"),
     labeler: orNull(text),
@@ -47,7 +47,7 @@ const session = named(
   }),
 );
 
-const taken = shape<Pick<ReceivedAnswer, "accepted" | "late" | "id" | "status"> & { reason?: string }>(
+const taken = shape<Pick<ReceivedResponse, "accepted" | "late" | "id" | "status"> & { reason?: string }>(
   { accepted: flag, late: flag, id, status: callbackStatus, reason: text },
   ["reason"],
 );

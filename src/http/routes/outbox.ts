@@ -15,21 +15,21 @@ import {
   text,
   whole,
 } from "../api/schema.ts";
-import type { DecidedMessagesAnswer, MessageAnswer, OutboxAnswer } from "../contract.ts";
+import type { DecidedMessagesResponse, MessageResponse, OutboxResponse } from "../contract.ts";
 
 const dead = { id: listOf(id), type: text, all: flag };
 
 const status = oneOf("pending", "published", "dead", "discarded");
 
-const outbox = shape<OutboxAnswer>({
-  lag: shape<OutboxAnswer["lag"]>({
+const outbox = shape<OutboxResponse>({
+  lag: shape<OutboxResponse["lag"]>({
     pending: about(whole, "Pending messages; at most 100,000 are counted."),
     dead: about(whole, "Dead messages that await a decision."),
     unrouted: about(whole, "Messages of types that no broker accepts; they are not part of the lag."),
     oldestPendingMs: orNull(number),
   }),
   types: listOf(
-    shape<OutboxAnswer["types"][number]>({
+    shape<OutboxResponse["types"][number]>({
       type: text,
       pending: whole,
       held: about(whole, "Pending messages that failed and back off, or wait behind one that does."),
@@ -41,10 +41,10 @@ const outbox = shape<OutboxAnswer>({
 
 const message = named(
   "Message",
-  shape<MessageAnswer>({
+  shape<MessageResponse>({
     id,
     type: text,
-    aggregate: shape<MessageAnswer["aggregate"]>({ type: text, id: text }),
+    aggregate: shape<MessageResponse["aggregate"]>({ type: text, id: text }),
     payload: anything,
     status,
     createdAt: moment,
@@ -56,7 +56,7 @@ const message = named(
   }),
 );
 
-const decided = shape<DecidedMessagesAnswer>({ messages: about(whole, "The number of messages.") });
+const decided = shape<DecidedMessagesResponse>({ messages: about(whole, "The number of messages.") });
 
 type DeadMessages = Parameters<Pawl["outbox"]["requeue"]>[0];
 

@@ -1,17 +1,17 @@
 import { routesOf } from "../api/route.ts";
 import { about, flag, id, listOf, moment, named, number, oneOf, orNull, shape, text, whole } from "../api/schema.ts";
 import { lifecycleNamed } from "../api/targets.ts";
-import type { OverviewAnswer, StuckAnswer } from "../contract.ts";
-import { instance } from "./answers/instance-answer.ts";
+import type { OverviewResponse, StuckResponse } from "../contract.ts";
+import { instance } from "./responses/instance-response.ts";
 
-const need = shape<OverviewAnswer["needs"][number]>({
+const need = shape<OverviewResponse["needs"][number]>({
   what: oneOf("stuck", "breakers", "dead_letters", "workers", "lanes", "schedules", "outbox", "alerts", "waiting"),
   level: oneOf("bad", "warn"),
   text,
   page: about(text, "The page of the console with details."),
 });
 
-const overview = shape<OverviewAnswer>({
+const overview = shape<OverviewResponse>({
   at: moment,
   inFlight: whole,
   done: whole,
@@ -21,14 +21,14 @@ const overview = shape<OverviewAnswer>({
   oldestReadyMs: about(orNull(number), "How long the oldest ready task has waited."),
   openBreakers: whole,
   peopleWaiting: about(whole, "Samples that wait in queues."),
-  workers: shape<OverviewAnswer["workers"]>({ alive: whole, silent: whole }),
-  outbox: shape<OverviewAnswer["outbox"]>({ pending: whole, dead: whole, oldestMs: orNull(number) }),
+  workers: shape<OverviewResponse["workers"]>({ alive: whole, silent: whole }),
+  outbox: shape<OverviewResponse["outbox"]>({ pending: whole, dead: whole, oldestMs: orNull(number) }),
   needs: listOf(need),
 });
 
 const stuck = named(
   "Stuck",
-  shape<StuckAnswer>({
+  shape<StuckResponse>({
     reason: oneOf(
       "no_worker",
       "worker_outdated",
@@ -54,7 +54,13 @@ const stuck = named(
     sentence: about(text, "What waits, why, and what to do."),
     instances: about(
       listOf(
-        shape<StuckAnswer["instances"][number]>({ id, lifecycle: text, key: orNull(text), state: text, since: moment }),
+        shape<StuckResponse["instances"][number]>({
+          id,
+          lifecycle: text,
+          key: orNull(text),
+          state: text,
+          since: moment,
+        }),
       ),
       "The oldest of them.",
     ),

@@ -2,8 +2,8 @@ import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anyOf, flag, listOf, moment, oneOf, record, text, withMore } from "../api/schema.ts";
 import { after, page } from "../api/usual-arguments.ts";
-import { exportedLabel, metrics, quality, queueStats } from "./answers/measures-answer.ts";
-import { assignment, labeler, queue } from "./answers/people-answer.ts";
+import { exportedLabel, metrics, quality, queueStats } from "./responses/measures-response.ts";
+import { assignment, labeler, queue } from "./responses/people-response.ts";
 
 type NewQueue = Parameters<Pawl["people"]["createQueue"]>[1];
 

@@ -2,7 +2,7 @@ import type { Pawl } from "../../api/pawl.ts";
 import { routesOf } from "../api/route.ts";
 import { about, anything, flag, id, listOf, number, orNull, shape, text, whole } from "../api/schema.ts";
 import { actor, after, cause, page, repeat } from "../api/usual-arguments.ts";
-import type { AddedSampleAnswer, RejectedAnswer } from "../contract.ts";
+import type { AddedSampleResponse, RejectedResponse } from "../contract.ts";
 import {
   assignment,
   assignmentStatus,
@@ -11,11 +11,11 @@ import {
   sampleHistory,
   sampleState,
   workMove,
-} from "./answers/people-answer.ts";
+} from "./responses/people-response.ts";
 
 type NewSample = Parameters<Pawl["people"]["add"]>[1];
 
-const added = shape<AddedSampleAnswer>({
+const added = shape<AddedSampleResponse>({
   id,
   key: orNull(text),
   created: about(flag, "False if the key already existed."),
@@ -119,7 +119,7 @@ export const sampleRoutes = [
     summary: "Reject a label. Its labeler gets the sample again.",
     takes: { comment: text, ...actor },
     needs: ["actor"],
-    answer: shape<RejectedAnswer>({ label, revision: orNull(assignment) }),
+    answer: shape<RejectedResponse>({ label, revision: orNull(assignment) }),
     call: ({ people }, { id, ...review }) => people.reject(id, review),
   }),
 ];

@@ -1,22 +1,22 @@
 import { routesOf } from "../api/route.ts";
 import { about, id, listOf, moment, named, nothing, oneOf, orNull, shape, text } from "../api/schema.ts";
 import { cause } from "../api/usual-arguments.ts";
-import type { ScheduleAnswer } from "../contract.ts";
-import { started } from "./answers/instance-answer.ts";
+import type { ScheduleResponse } from "../contract.ts";
+import { started } from "./responses/instance-response.ts";
 
 const schedule = named(
   "Schedule",
-  shape<ScheduleAnswer>({
+  shape<ScheduleResponse>({
     name: text,
     timing: about(text, "Such as `30 3 * * * Europe/Berlin` or `every 10m`."),
     starts: about(text, "The lifecycle or job that it starts."),
     status: oneOf("active", "paused", "new", "orphaned"),
     nextAt: orNull(moment),
     paused: orNull(
-      shape<NonNullable<ScheduleAnswer["paused"]>>({ at: moment, actor: orNull(text), reason: orNull(text) }),
+      shape<NonNullable<ScheduleResponse["paused"]>>({ at: moment, actor: orNull(text), reason: orNull(text) }),
     ),
     last: orNull(
-      shape<NonNullable<ScheduleAnswer["last"]>>({
+      shape<NonNullable<ScheduleResponse["last"]>>({
         tick: moment,
         at: moment,
         result: oneOf("started", "existed", "failed"),

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { constant, lifecycle } from "pawl";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { explanation } from "../../../src/http/routes/answers/explanation-answer.ts";
+import { explanation } from "../../../src/http/routes/responses/explanation-response.ts";
 import { testPawl } from "../../../src/testing/test-pawl.ts";
 
 const guide = readFileSync(new URL("../../../docs/guides/explain.md", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 import { lifecycle, type WaitingFor } from "pawl";
 import { httpApp } from "pawl/http";
 import { expect, test } from "vitest";
-import type { ExplanationAnswer } from "../../../src/http/contract.ts";
+import type { ExplanationResponse } from "../../../src/http/contract.ts";
 import type { TestPawl } from "../../../src/testing/test-pawl.ts";
 import { Documented } from "../../http/documented.ts";
 import { eachStore } from "../../support/each-store.ts";
@@ -137,7 +137,7 @@ eachStore((store) => {
       await using t = await store.open(explainWorld());
       const [lifecycle, key] = await make(t);
       const api = await Documented.of(httpApp(t.pawl, { authenticate: () => admin }));
-      const asked = (path: string) => counted(t, () => api.get<ExplanationAnswer>(path));
+      const asked = (path: string) => counted(t, () => api.get<ExplanationResponse>(path));
       const { result, statements } = await asked(`/lifecycles/${lifecycle}/keys/${key}/explain`);
       expect(result.waitingFor.map((wait) => wait.kind)).toContain(kind);
       expect(statements).toBeLessThanOrEqual(mostStatements);

@@ -1,4 +1,4 @@
-import type { OpenSessionAnswer, TokenAnswer } from "../../../../src/http/contract.ts";
+import type { OpenSessionResponse, TokenResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, remove } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -29,11 +29,11 @@ export function Access() {
 
 function Tokens() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<TokenAnswer[]>("/tokens"), []);
+  const { answer, error, again } = useRequest(() => get<TokenResponse[]>("/tokens"), []);
   usePolling(again, 10_000);
   const show = (title: string, secret: string, note: string) =>
     open((close) => <ShowOnce title={title} secret={secret} note={note} onClose={close} />);
-  const revoke = (token: TokenAnswer) =>
+  const revoke = (token: TokenResponse) =>
     open((close) => (
       <Dialog
         title={`Revoke the token of ${token.name}`}
@@ -87,9 +87,9 @@ function Tokens() {
 /** The browsers that are signed in. */
 function Sessions() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<OpenSessionAnswer[]>("/sessions"), []);
+  const { answer, error, again } = useRequest(() => get<OpenSessionResponse[]>("/sessions"), []);
   usePolling(again, 10_000);
-  const revoke = (session: OpenSessionAnswer) =>
+  const revoke = (session: OpenSessionResponse) =>
     open((close) => (
       <Dialog
         title={`End the session of ${session.name}`}
@@ -122,7 +122,7 @@ function Sessions() {
   );
 }
 
-type Listed = TokenAnswer | OpenSessionAnswer;
+type Listed = TokenResponse | OpenSessionResponse;
 
 function columns<One extends Listed>(revoke: (one: One) => void, what: "token" | "session"): readonly Column<One>[] {
   return [

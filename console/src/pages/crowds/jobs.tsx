@@ -1,4 +1,4 @@
-import type { CrowdJobAnswer } from "../../../../src/http/contract.ts";
+import type { CrowdJobResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
@@ -24,7 +24,7 @@ const tones: Readonly<Record<string, Tone>> = { finished: "good", incomplete: "w
 /** The jobs of a crowd. */
 export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: OpenDialog }) {
   return (
-    <PagedTable<CrowdJobAnswer>
+    <PagedTable<CrowdJobResponse>
       name="jobs"
       path={`/crowds/${part(crowd)}/jobs`}
       command={commandOf(["crowd", "jobs", crowd])}
@@ -35,7 +35,7 @@ export function Jobs({ crowd, open }: { readonly crowd: string; readonly open: O
   );
 }
 
-function columnsFor(look: (id: string) => void): readonly Column<CrowdJobAnswer>[] {
+function columnsFor(look: (id: string) => void): readonly Column<CrowdJobResponse>[] {
   return [
     {
       name: "Job",
@@ -72,7 +72,7 @@ interface JobDrawerProps {
 }
 
 function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
-  const { answer: job, error, again } = useRequest(() => get<CrowdJobAnswer>(`/crowd-jobs/${part(id)}`), [id]);
+  const { answer: job, error, again } = useRequest(() => get<CrowdJobResponse>(`/crowd-jobs/${part(id)}`), [id]);
   usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onChanged()]);

@@ -1,7 +1,7 @@
-import type { SubmissionAnswer } from "../../../../src/http/contract.ts";
+import type { SubmissionResponse } from "../../../../src/http/contract.ts";
 import type { Tone } from "../../parts/state-pill.tsx";
 
-export const submissionTones: Readonly<Record<SubmissionAnswer["state"], Tone>> = {
+export const submissionTones: Readonly<Record<SubmissionResponse["state"], Tone>> = {
   submitted: "info",
   pending_approval: "warn",
   errored: "bad",

@@ -1,4 +1,4 @@
-import type { SubmissionAnswer } from "../../../../src/http/contract.ts";
+import type { SubmissionResponse } from "../../../../src/http/contract.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -39,7 +39,7 @@ export function Submissions({ crowd, paysBonuses, open }: SubmissionsProps) {
   const [filters, change] = useFilters();
   const which = filters.get("state") ?? "waiting";
   return (
-    <PagedTable<SubmissionAnswer>
+    <PagedTable<SubmissionResponse>
       name="submissions"
       path="/submissions"
       query={{ crowd, state: states[which] }}
@@ -71,7 +71,7 @@ export function Submissions({ crowd, paysBonuses, open }: SubmissionsProps) {
   );
 }
 
-function columnsFor(look: (id: string) => void): readonly Column<SubmissionAnswer>[] {
+function columnsFor(look: (id: string) => void): readonly Column<SubmissionResponse>[] {
   return [
     {
       name: "Answer",

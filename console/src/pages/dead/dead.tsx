@@ -1,4 +1,4 @@
-import type { DeadLetterGroupAnswer } from "../../../../src/http/contract.ts";
+import type { DeadLetterGroupResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -57,7 +57,7 @@ export function Dead() {
 export function DeadGroup({ fingerprint }: { readonly fingerprint: string }) {
   const [dialog, open] = useDialog();
   const { answer, again } = useRequest(
-    () => get<DeadLetterGroupAnswer[]>("/dead-letter-groups", { fingerprint }),
+    () => get<DeadLetterGroupResponse[]>("/dead-letter-groups", { fingerprint }),
     [fingerprint],
   );
   usePolling(again);

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import type { OperationAnswer, PreviewAnswer } from "../../../../src/http/contract.ts";
+import type { OperationResponse, PreviewResponse } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
 import { ReasonField } from "../../parts/dialog-fields.tsx";
@@ -30,14 +30,14 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
   const [restart, setRestart] = useState(false);
   const { answer, error } = useRequest(
     () =>
-      post<PreviewAnswer>("/dead-letters/preview", { decision, ...filterQuery(which), ...(restart && { restart }) }),
+      post<PreviewResponse>("/dead-letters/preview", { decision, ...filterQuery(which), ...(restart && { restart }) }),
     [restart],
   );
   const { title, action, does } = words[decision];
   const begin = async (form: FormData) => {
     if (answer === undefined) throw new Error("Wait for the preview.");
     const rate = typedIn(form, "rate");
-    const begun = await post<OperationAnswer>(`/dead-letters/${decision}`, {
+    const begun = await post<OperationResponse>(`/dead-letters/${decision}`, {
       ...filterQuery(which),
       ...(restart && { restart }),
       ...(rate !== undefined && { rate: Number(rate) }),
@@ -75,7 +75,7 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
   );
 }
 
-function Preview({ answer, does }: { readonly answer: PreviewAnswer | undefined; readonly does: string }) {
+function Preview({ answer, does }: { readonly answer: PreviewResponse | undefined; readonly does: string }) {
   if (answer === undefined) return <p class="quiet">Loading the preview…</p>;
   const good = answer.outcomes.requeued ?? answer.outcomes.discarded ?? 0;
   const others = Object.entries(answer.outcomes).filter(
@@ -96,7 +96,7 @@ function Preview({ answer, does }: { readonly answer: PreviewAnswer | undefined;
   );
 }
 
-function noteOf({ sample }: PreviewAnswer, outcome: string): string {
+function noteOf({ sample }: PreviewResponse, outcome: string): string {
   const note = sample.find((one) => one.outcome === outcome)?.note;
   return note === null || note === undefined ? "" : `. ${note}`;
 }

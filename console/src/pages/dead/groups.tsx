@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { DeadLetterGroupAnswer } from "../../../../src/http/contract.ts";
+import type { DeadLetterGroupResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
 import { lifecycles } from "../../lifecycles.ts";
@@ -22,7 +22,7 @@ import { filterQuery, kinds, type LetterFilter, letterFilterOf, spans } from "./
 export function Groups({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const find = () =>
-    get<DeadLetterGroupAnswer[]>("/dead-letter-groups", {
+    get<DeadLetterGroupResponse[]>("/dead-letter-groups", {
       ...filterQuery(letterFilterOf(filters, Date.now())),
       limit: 500,
     });
@@ -85,7 +85,7 @@ export function Groups({ open }: { readonly open: OpenDialog }) {
   );
 }
 
-const columns: readonly Column<DeadLetterGroupAnswer>[] = [
+const columns: readonly Column<DeadLetterGroupResponse>[] = [
   { name: "Letters", numeric: true, value: (group) => group.letters, show: (group) => <b>{count(group.letters)}</b> },
   {
     name: "Error",
@@ -120,7 +120,7 @@ const columns: readonly Column<DeadLetterGroupAnswer>[] = [
 
 function actions(
   decide: (decision: "requeue" | "discard", which: LetterFilter) => void,
-): Column<DeadLetterGroupAnswer> {
+): Column<DeadLetterGroupResponse> {
   return {
     name: "Actions",
     show: ({ fingerprint, pattern }) => (

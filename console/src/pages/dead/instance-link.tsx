@@ -1,8 +1,8 @@
-import type { DeadLetterAnswer } from "../../../../src/http/contract.ts";
+import type { DeadLetterResponse } from "../../../../src/http/contract.ts";
 import { Id } from "../../parts/id.tsx";
 
 /** The instance that a letter is about, and the way to it. */
-export function InstanceLink({ letter }: { readonly letter: DeadLetterAnswer }) {
+export function InstanceLink({ letter }: { readonly letter: DeadLetterResponse }) {
   if (letter.instance === null) return <span class="quiet">{letter.lifecycle}</span>;
   return (
     <span>
@@ -12,6 +12,6 @@ export function InstanceLink({ letter }: { readonly letter: DeadLetterAnswer }) 
   );
 }
 
-export function errorOf({ error, reason }: DeadLetterAnswer): string {
+export function errorOf({ error, reason }: DeadLetterResponse): string {
   return error === null ? reason : `${error.name}: ${error.message}`;
 }

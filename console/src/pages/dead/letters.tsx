@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { DeadLetterAnswer } from "../../../../src/http/contract.ts";
+import type { DeadLetterResponse } from "../../../../src/http/contract.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
@@ -25,7 +25,7 @@ export function Letters({ of, open, empty }: LettersProps) {
     open((close) => <DecideMany decision={decision} which={{ id }} onClose={close} />);
   const canChoose = may("operate") && "fingerprint" in of;
   return (
-    <PagedTable<DeadLetterAnswer>
+    <PagedTable<DeadLetterResponse>
       name="letters"
       path="/dead-letters"
       query={of}
@@ -55,7 +55,7 @@ export function Letters({ of, open, empty }: LettersProps) {
   );
 }
 
-function columnsFor(decided: boolean, look: (id: string) => void): Column<DeadLetterAnswer>[] {
+function columnsFor(decided: boolean, look: (id: string) => void): Column<DeadLetterResponse>[] {
   return [
     {
       name: "Error",
@@ -82,7 +82,7 @@ function columnsFor(decided: boolean, look: (id: string) => void): Column<DeadLe
   ];
 }
 
-const decidedColumns: readonly Column<DeadLetterAnswer>[] = [
+const decidedColumns: readonly Column<DeadLetterResponse>[] = [
   { name: "Decided", value: (letter) => letter.decidedAt, show: (letter) => <Time at={letter.decidedAt} /> },
   { name: "By", value: (letter) => letter.decidedBy, show: (letter) => letter.decidedBy ?? "–" },
   { name: "Why", value: (letter) => letter.decision, show: (letter) => letter.decision ?? "–" },

@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { TicketAnswer } from "../../../../src/http/contract.ts";
+import type { TicketResponse } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -16,12 +16,12 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const status = filters.get("status") ?? "open";
   const isDone = status === "resolved";
-  const assign = (ticket: TicketAnswer, again: () => Promise<void>) =>
+  const assign = (ticket: TicketResponse, again: () => Promise<void>) =>
     runAction(async () => {
       await post(`/tickets/${part(ticket.id)}/assign`);
       await again();
     }, "The ticket is assigned to you.");
-  const resolve = (ticket: TicketAnswer, again: () => Promise<void>) =>
+  const resolve = (ticket: TicketResponse, again: () => Promise<void>) =>
     open((close) => (
       <AskReason
         title="Resolve this ticket"
@@ -39,7 +39,7 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
       </AskReason>
     ));
   return (
-    <PagedTable<TicketAnswer>
+    <PagedTable<TicketResponse>
       name="tickets"
       path="/tickets"
       query={{ status }}
@@ -73,7 +73,7 @@ export function Tickets({ open }: { readonly open: OpenDialog }) {
   );
 }
 
-const columns: readonly Column<TicketAnswer>[] = [
+const columns: readonly Column<TicketResponse>[] = [
   {
     name: "Error",
     value: (ticket) => ticket.pattern,
@@ -91,20 +91,20 @@ const columns: readonly Column<TicketAnswer>[] = [
   { name: "Opened", value: (ticket) => ticket.openedAt, show: (ticket) => <Time at={ticket.openedAt} /> },
 ];
 
-const assigned: readonly Column<TicketAnswer>[] = [
+const assigned: readonly Column<TicketResponse>[] = [
   { name: "Assigned to", value: (ticket) => ticket.assignee, show: (ticket) => ticket.assignee ?? "–" },
   { name: "Assigned", value: (ticket) => ticket.assignedAt, show: (ticket) => <Time at={ticket.assignedAt} /> },
 ];
 
-const resolved: readonly Column<TicketAnswer>[] = [
+const resolved: readonly Column<TicketResponse>[] = [
   { name: "Resolved by", value: (ticket) => ticket.resolvedBy, show: (ticket) => ticket.resolvedBy ?? "–" },
   { name: "Resolution", value: (ticket) => ticket.resolution, show: (ticket) => ticket.resolution ?? "–" },
 ];
 
 function actions(
-  assign: (ticket: TicketAnswer) => Promise<void>,
-  resolve: (ticket: TicketAnswer) => void,
-): Column<TicketAnswer> {
+  assign: (ticket: TicketResponse) => Promise<void>,
+  resolve: (ticket: TicketResponse) => void,
+): Column<TicketResponse> {
   return {
     name: "Actions",
     show: (ticket) => (

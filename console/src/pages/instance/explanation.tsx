@@ -1,12 +1,12 @@
 import { useEffect } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { ExplanationAnswer } from "../../../../src/http/contract.ts";
+import type { ExplanationResponse } from "../../../../src/http/contract.ts";
 import { part } from "../../api.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { countdown, length, local, now, timeMode, utc } from "../../preferences/times.ts";
 
 export interface ExplanationProps {
-  readonly explanation: ExplanationAnswer;
+  readonly explanation: ExplanationResponse;
   /** How far the clock of the database is ahead of the clock of the browser. */
   readonly aheadMs: number;
   /** Called when what happens next is due. */
@@ -79,7 +79,7 @@ export function Explanation({ explanation, aheadMs, onDue }: ExplanationProps) {
   );
 }
 
-type Wait = ExplanationAnswer["waitingFor"][number];
+type Wait = ExplanationResponse["waitingFor"][number];
 
 const names: Readonly<Partial<Record<Wait["kind"], string>>> = {
   effect: "after-effect",
@@ -180,7 +180,7 @@ function Left({ until, aheadMs }: MomentProps & { readonly until: string }) {
 const longestTimerMs = 24 * 3_600_000;
 
 /** Reloads shortly after the next automatic step is due. */
-function useDue({ next }: ExplanationAnswer, aheadMs: number, onDue: () => void): void {
+function useDue({ next }: ExplanationResponse, aheadMs: number, onDue: () => void): void {
   const at = next?.at ?? null;
   useEffect(() => {
     const leftMs = at === null ? 0 : Date.parse(at) - (Date.now() + aheadMs);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { AttemptAnswer, MoveAnswer } from "../../../../src/http/contract.ts";
+import type { AttemptResponse, MoveResponse } from "../../../../src/http/contract.ts";
 import { errorIn, only, pathOf, visitsOf } from "./history.ts";
 
-function move(version: number, from: string | null, to: string, more: Partial<MoveAnswer> = {}): MoveAnswer {
+function move(version: number, from: string | null, to: string, more: Partial<MoveResponse> = {}): MoveResponse {
   const at = `2026-01-31T12:00:0${version}.000Z`;
   const common = { actor: null, reason: null, payload: null, patch: null, cleared: null, definition: 1 };
   return { kind: "move", version, event: `to_${to}`, from, to, at, source: "call", ...common, ...more };
 }
 
-function attempt(what: AttemptAnswer["what"]): AttemptAnswer {
+function attempt(what: AttemptResponse["what"]): AttemptResponse {
   return {
     kind: "attempt",
     what,

@@ -1,4 +1,4 @@
-import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../../src/http/contract.ts";
+import type { AttemptResponse, JournalResponse, MoveResponse } from "../../../../src/http/contract.ts";
 
 /** One stay in a state: how it was entered, and all that happened until it was left. */
 export interface Visit {
@@ -12,7 +12,7 @@ export interface Visit {
 
 /** An entry, and for a move its changes. */
 export interface Entry {
-  readonly said: JournalAnswer;
+  readonly said: JournalResponse;
   readonly changes: readonly Change[];
 }
 
@@ -27,7 +27,7 @@ export type Shown = "all" | "moves" | "attempts" | "failures";
 /**
  * A journal by visits, newest first. A move that stays in a state, or enters it again, belongs to the current visit.
  */
-export function visitsOf(journal: readonly JournalAnswer[]): Visit[] {
+export function visitsOf(journal: readonly JournalResponse[]): Visit[] {
   const visits: { state: string; from: string; to: string | null; entries: Entry[] }[] = [];
   let data: Readonly<Record<string, unknown>> = {};
   for (const said of journal) {
@@ -48,12 +48,12 @@ export function visitsOf(journal: readonly JournalAnswer[]): Visit[] {
   return visits.reverse();
 }
 
-function changedBy(data: Readonly<Record<string, unknown>>, { patch, cleared }: MoveAnswer): Record<string, unknown> {
+function changedBy(data: Readonly<Record<string, unknown>>, { patch, cleared }: MoveResponse): Record<string, unknown> {
   const kept = Object.entries(data).filter(([key]) => !(cleared ?? []).includes(key));
   return { ...Object.fromEntries(kept), ...patch };
 }
 
-function changesOf(data: Readonly<Record<string, unknown>>, { patch, cleared }: MoveAnswer): Change[] {
+function changesOf(data: Readonly<Record<string, unknown>>, { patch, cleared }: MoveResponse): Change[] {
   const set = Object.entries(patch ?? {}).map(([key, after]) => ({ key, before: data[key], after }));
   const gone = (cleared ?? []).map((key) => ({ key, before: data[key], after: undefined }));
   return [...set, ...gone];
@@ -71,14 +71,14 @@ export function only(visits: readonly Visit[], shown: Shown): Visit[] {
     .filter(({ entries }) => entries.length > 0);
 }
 
-export function isFailure(said: JournalAnswer): boolean {
+export function isFailure(said: JournalResponse): boolean {
   return said.kind === "move" ? said.event === "fail" || said.to === "failed" : failures.has(said.what);
 }
 
-const failures = new Set<AttemptAnswer["what"]>(["failed", "lapsed", "refused"]);
+const failures = new Set<AttemptResponse["what"]>(["failed", "lapsed", "refused"]);
 
 /** Which states were walked through, and over which arrows. */
-export function pathOf(journal: readonly JournalAnswer[], at: string) {
+export function pathOf(journal: readonly JournalResponse[], at: string) {
   const moves = journal.filter((said) => said.kind === "move");
   return {
     states: new Set(moves.map(({ to }) => to)),

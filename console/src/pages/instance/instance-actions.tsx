@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import type { AllowedEventAnswer, InstanceAnswer } from "../../../../src/http/contract.ts";
+import type { AllowedEventResponse, InstanceResponse } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { isInternal } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
@@ -9,8 +9,8 @@ import { showToast } from "../../parts/toast.tsx";
 import { may } from "../../session.ts";
 
 export interface InstanceActionsProps {
-  readonly instance: InstanceAnswer;
-  readonly permitted: readonly AllowedEventAnswer[];
+  readonly instance: InstanceResponse;
+  readonly permitted: readonly AllowedEventResponse[];
   readonly onDone: () => void;
   readonly onCopy: () => void;
 }
@@ -58,7 +58,7 @@ export function InstanceActions({ instance, permitted, onDone, onCopy }: Instanc
 }
 
 interface EventButtonProps {
-  readonly permitted: AllowedEventAnswer;
+  readonly permitted: AllowedEventResponse;
   readonly name: string;
   readonly onPress: (event: string) => void;
 }
@@ -73,7 +73,7 @@ function EventButton({ permitted, name, onPress }: EventButtonProps) {
 }
 
 interface SendDialogProps {
-  readonly instance: InstanceAnswer;
+  readonly instance: InstanceResponse;
   readonly event: string;
   readonly onClose: () => void;
   readonly onDone: () => void;

@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { CallbackAnswer, ChildrenAnswer } from "../../../../src/http/contract.ts";
+import type { CallbackResponse, ChildrenResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -13,7 +13,7 @@ interface Of {
 }
 
 export function Children({ path, version }: Of) {
-  const { answer } = useRequest(() => get<ChildrenAnswer>(`${path}/children`, { limit: 20 }), [path, version]);
+  const { answer } = useRequest(() => get<ChildrenResponse>(`${path}/children`, { limit: 20 }), [path, version]);
   if (answer === undefined || answer.total === 0) return null;
   const { total, open, succeeded, failed, discarded, first } = answer;
   return (
@@ -44,7 +44,7 @@ const callbackTones = {
 } as const;
 
 export function Callbacks({ path, version }: Of) {
-  const { answer } = useRequest(() => get<CallbackAnswer[]>(`${path}/callbacks`), [path, version]);
+  const { answer } = useRequest(() => get<CallbackResponse[]>(`${path}/callbacks`), [path, version]);
   if (answer === undefined || answer.length === 0) return null;
   return (
     <section class="panel">

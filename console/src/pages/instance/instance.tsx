@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type {
-  AllowedEventAnswer,
-  ExplanationAnswer,
-  InstanceAnswer,
-  JournalAnswer,
+  AllowedEventResponse,
+  ExplanationResponse,
+  InstanceResponse,
+  JournalResponse,
 } from "../../../../src/http/contract.ts";
 import { get, part } from "../../api.ts";
 import { lifecycleNamed } from "../../lifecycles.ts";
@@ -28,10 +28,10 @@ import { Timeline } from "./timeline.tsx";
 import "./instance.css";
 
 interface InstanceUpdate {
-  readonly instance: InstanceAnswer;
-  readonly journal: readonly JournalAnswer[];
-  readonly permitted: readonly AllowedEventAnswer[];
-  readonly explanation: ExplanationAnswer;
+  readonly instance: InstanceResponse;
+  readonly journal: readonly JournalResponse[];
+  readonly permitted: readonly AllowedEventResponse[];
+  readonly explanation: ExplanationResponse;
   /** How far the clock of the database is ahead of the clock of the browser. */
   readonly aheadMs: number;
 }
@@ -41,10 +41,10 @@ export function Instance({ id }: { readonly id: string }) {
   const path = `/instances/${part(id)}`;
   const { answer, error, again } = useRequest<InstanceUpdate>(async () => {
     const [instance, journal, permitted, explanation] = await Promise.all([
-      get<InstanceAnswer>(path),
-      get<JournalAnswer[]>(`${path}/history`),
-      get<AllowedEventAnswer[]>(`${path}/allowed-events`),
-      get<ExplanationAnswer>(`${path}/explain`),
+      get<InstanceResponse>(path),
+      get<JournalResponse[]>(`${path}/history`),
+      get<AllowedEventResponse[]>(`${path}/allowed-events`),
+      get<ExplanationResponse>(`${path}/explain`),
     ]);
     return { instance, journal, permitted, explanation, aheadMs: Date.parse(explanation.at) - Date.now() };
   }, [path]);

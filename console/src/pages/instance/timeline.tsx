@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { AttemptAnswer, JournalAnswer, MoveAnswer } from "../../../../src/http/contract.ts";
+import type { AttemptResponse, JournalResponse, MoveResponse } from "../../../../src/http/contract.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -14,7 +14,7 @@ const kinds: readonly (readonly [Shown, string])[] = [
 ];
 
 /** All that happened to an instance, the newest first, by the visits that it made. */
-export function Timeline({ journal }: { readonly journal: readonly JournalAnswer[] }) {
+export function Timeline({ journal }: { readonly journal: readonly JournalResponse[] }) {
   const [shown, setShown] = useState<Shown>("all");
   const visits = useMemo(() => visitsOf(journal), [journal]);
   const fitting = only(visits, shown);
@@ -93,7 +93,7 @@ function EntryItem({ entry: { said, changes } }: { readonly entry: Entry }) {
   );
 }
 
-const sources: Readonly<Record<MoveAnswer["source"], string>> = {
+const sources: Readonly<Record<MoveResponse["source"], string>> = {
   call: "a call",
   worker: "a worker",
   timer: "a timer",
@@ -101,7 +101,7 @@ const sources: Readonly<Record<MoveAnswer["source"], string>> = {
   pawl: "Pawl",
 };
 
-function MoveLine({ move: { version, event, from, to, actor, source, reason } }: { readonly move: MoveAnswer }) {
+function MoveLine({ move: { version, event, from, to, actor, source, reason } }: { readonly move: MoveResponse }) {
   return (
     <span>
       <span class="quiet number">{version}</span> <b>{event}</b>{" "}
@@ -116,7 +116,7 @@ function MoveLine({ move: { version, event, from, to, actor, source, reason } }:
   );
 }
 
-const attemptWords: Readonly<Record<AttemptAnswer["what"], string>> = {
+const attemptWords: Readonly<Record<AttemptResponse["what"], string>> = {
   claimed: "claimed",
   failed: "failed",
   lapsed: "lost with its worker",
@@ -126,7 +126,7 @@ const attemptWords: Readonly<Record<AttemptAnswer["what"], string>> = {
   asked: "asked",
 };
 
-function AttemptLine({ attempt: { what, attempt, worker, lane } }: { readonly attempt: AttemptAnswer }) {
+function AttemptLine({ attempt: { what, attempt, worker, lane } }: { readonly attempt: AttemptResponse }) {
   return (
     <span>
       {attempt === null ? "" : `Attempt ${attempt} `}

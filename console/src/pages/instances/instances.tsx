@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceAnswer, InstanceCountAnswer } from "../../../../src/http/contract.ts";
+import type { InstanceResponse, InstanceCountResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -21,7 +21,7 @@ import { StartDialog } from "./start-dialog.tsx";
 
 const size = 50;
 
-const columns: readonly Column<InstanceAnswer>[] = [
+const columns: readonly Column<InstanceResponse>[] = [
   { name: "Id", show: ({ id }) => <Id id={id} href={`/instances/${id}`} />, value: ({ id }) => id },
   {
     name: "Key",
@@ -59,12 +59,12 @@ export function Instances() {
   const asked = instanceQuery(lifecycle, filters, size);
   const { path, filter } = asked;
   const isSearch = path === "/search";
-  const { answer, error, more, again } = usePages<InstanceAnswer>(
+  const { answer, error, more, again } = usePages<InstanceResponse>(
     async (after) => (lifecycle === "" ? [] : get(path, { ...filter, limit: size, after })),
     { size, idOf: ({ id }) => id, dependsOn: [asked.url] },
   );
   const total = useRequest(
-    async () => (lifecycle === "" || isSearch ? undefined : get<InstanceCountAnswer>(`${path}/count`, filter)),
+    async () => (lifecycle === "" || isSearch ? undefined : get<InstanceCountResponse>(`${path}/count`, filter)),
     [asked.url],
   );
   useRefresh(async () => {

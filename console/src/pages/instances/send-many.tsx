@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceAnswer } from "../../../../src/http/contract.ts";
+import type { InstanceResponse } from "../../../../src/http/contract.ts";
 import { messageOf, part, post } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
@@ -8,13 +8,13 @@ import { JsonField, ReasonField } from "../../parts/dialog-fields.tsx";
 import { showToast } from "../../parts/toast.tsx";
 
 export interface SendManyProps {
-  readonly instances: readonly InstanceAnswer[];
+  readonly instances: readonly InstanceResponse[];
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
 interface Refusal {
-  readonly instance: InstanceAnswer;
+  readonly instance: InstanceResponse;
   readonly why: string;
 }
 

@@ -1,6 +1,11 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceAnswer, LaneAnswer, LifecycleAnswer, StateAnswer } from "../../../../src/http/contract.ts";
+import type {
+  InstanceResponse,
+  LaneResponse,
+  LifecycleResponse,
+  StateResponse,
+} from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { countIn } from "../../lifecycles.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
@@ -18,20 +23,21 @@ import { useRefresh } from "../../use-refresh.ts";
 import { useRequest } from "../../use-request.ts";
 
 export interface LifecycleDrawerProps {
-  readonly lifecycle: LifecycleAnswer;
-  readonly state: StateAnswer;
+  readonly lifecycle: LifecycleResponse;
+  readonly state: StateResponse;
   readonly onClose: () => void;
 }
 
 /** What there is to know and to do about one state. */
 export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerProps) {
   const instances = useRequest(
-    () => get<InstanceAnswer[]>(`/lifecycles/${part(lifecycle.name)}/states/${part(state.name)}/oldest`, { limit: 5 }),
+    () =>
+      get<InstanceResponse[]>(`/lifecycles/${part(lifecycle.name)}/states/${part(state.name)}/oldest`, { limit: 5 }),
     [lifecycle.name, state.name],
   );
   const lanes = useRequest(async () => {
     if (state.lane === null) return [];
-    const all = await get<LaneAnswer[]>("/lanes");
+    const all = await get<LaneResponse[]>("/lanes");
     return all.filter((lane) => lane.lifecycle === lifecycle.name && lane.state === state.name);
   }, [lifecycle.name, state.name]);
   useRefresh(async () => {
@@ -96,7 +102,7 @@ const kindWords: Readonly<Record<string, string>> = {
   end: "Final state",
 };
 
-function policyOf(state: StateAnswer): [string, string][] {
+function policyOf(state: StateResponse): [string, string][] {
   const { asks, timeouts, maxAttempts, uses, limit, rate, checkpoint, events, kind, lane } = state;
   const said: [string, string | number | null | undefined][] = [
     ["What happens", asks === null ? kindWords[kind] : `It asks ${asks.whom}: ${asks.name}`],
@@ -117,7 +123,7 @@ function policyOf(state: StateAnswer): [string, string][] {
   );
 }
 
-function LaneFacts({ lane }: { readonly lane: LaneAnswer }) {
+function LaneFacts({ lane }: { readonly lane: LaneResponse }) {
   return (
     <>
       <h3>Lane {lane.lane}</h3>
@@ -136,7 +142,7 @@ function LaneFacts({ lane }: { readonly lane: LaneAnswer }) {
 
 interface PauseButtonProps {
   readonly lane: string;
-  readonly lanes: readonly LaneAnswer[];
+  readonly lanes: readonly LaneResponse[];
   readonly onDone: () => void;
 }
 

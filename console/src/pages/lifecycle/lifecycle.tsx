@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { LifecycleAnswer } from "../../../../src/http/contract.ts";
+import type { LifecycleResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../../api.ts";
 import { copy, save } from "../../copy.ts";
 import { countIn, lifecycleNamed } from "../../lifecycles.ts";
@@ -89,7 +89,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
 }
 
 interface UndrawnProps {
-  readonly lifecycle: LifecycleAnswer;
+  readonly lifecycle: LifecycleResponse;
   readonly svg: string;
   readonly onChoose: (state: string) => void;
 }

@@ -1,4 +1,4 @@
-import type { MessageAnswer } from "../../../../src/http/contract.ts";
+import type { MessageResponse } from "../../../../src/http/contract.ts";
 import { Drawer } from "../../parts/drawer.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
@@ -15,8 +15,8 @@ const tones = { pending: "info", published: "good", dead: "bad", discarded: "pla
 export function messageColumns(
   look: (id: string) => void,
   decide: Decide | undefined,
-): readonly Column<MessageAnswer>[] {
-  const columns: readonly Column<MessageAnswer>[] = [
+): readonly Column<MessageResponse>[] {
+  const columns: readonly Column<MessageResponse>[] = [
     {
       name: "Type",
       value: (one) => one.type,
@@ -47,7 +47,7 @@ export function messageColumns(
   return decide === undefined ? columns : [...columns, actions(decide)];
 }
 
-function Status({ message: { status, behind, nextAttemptAt } }: { readonly message: MessageAnswer }) {
+function Status({ message: { status, behind, nextAttemptAt } }: { readonly message: MessageResponse }) {
   return (
     <span>
       <StatePill state={status} tone={tones[status]} />
@@ -61,7 +61,7 @@ function Status({ message: { status, behind, nextAttemptAt } }: { readonly messa
   );
 }
 
-function actions(decide: Decide): Column<MessageAnswer> {
+function actions(decide: Decide): Column<MessageResponse> {
   return {
     name: "Actions",
     show: ({ id, status }) =>
@@ -78,7 +78,13 @@ function actions(decide: Decide): Column<MessageAnswer> {
   };
 }
 
-export function MessageDrawer({ message, onClose }: { readonly message: MessageAnswer; readonly onClose: () => void }) {
+export function MessageDrawer({
+  message,
+  onClose,
+}: {
+  readonly message: MessageResponse;
+  readonly onClose: () => void;
+}) {
   const { id, type, aggregate, error, createdAt, processedAt, retryCount, payload } = message;
   return (
     <Drawer title={type} name="Message" onClose={onClose} wide>

@@ -1,4 +1,4 @@
-import type { MessageAnswer, OutboxAnswer } from "../../../../src/http/contract.ts";
+import type { MessageResponse, OutboxResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -25,8 +25,8 @@ export function Outbox() {
   const [dialog, open] = useDialog();
   const status = filters.get("status") ?? "dead";
   const type = filters.get("type") ?? undefined;
-  const outbox = useRequest(() => get<OutboxAnswer>("/outbox"), []);
-  const ask = () => get<MessageAnswer[]>("/messages", { status, type, limit });
+  const outbox = useRequest(() => get<OutboxResponse>("/outbox"), []);
+  const ask = () => get<MessageResponse[]>("/messages", { status, type, limit });
   const messages = useRequest(ask, [status, type]);
   const again = async () => {
     await Promise.all([outbox.again(), messages.again()]);
@@ -99,11 +99,11 @@ export function Outbox() {
   );
 }
 
-function typeNames(types: OutboxAnswer["types"], chosen: string | undefined): string[] {
+function typeNames(types: OutboxResponse["types"], chosen: string | undefined): string[] {
   return [...new Set([...types.map((one) => one.type), ...(chosen === undefined ? [] : [chosen])])];
 }
 
-function Numbers({ answer }: { readonly answer: OutboxAnswer | undefined }) {
+function Numbers({ answer }: { readonly answer: OutboxResponse | undefined }) {
   const lag = answer?.lag;
   const oldest = lag?.oldestPendingMs ?? null;
   return (
@@ -119,7 +119,7 @@ function Numbers({ answer }: { readonly answer: OutboxAnswer | undefined }) {
   );
 }
 
-type Type = OutboxAnswer["types"][number];
+type Type = OutboxResponse["types"][number];
 
 function typeColumns(choose: (type: string) => void): readonly Column<Type>[] {
   return [

@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { OverviewAnswer } from "../../../../src/http/contract.ts";
+import type { OverviewResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { away } from "../../connection.ts";
 import { countIn, lifecycles } from "../../lifecycles.ts";
@@ -16,7 +16,7 @@ import "./overview.css";
 
 /** The overview: a few numbers, the flow of work, and problems. */
 export function Overview() {
-  const { answer, error, again } = useRequest(() => get<OverviewAnswer>("/overview"), []);
+  const { answer, error, again } = useRequest(() => get<OverviewResponse>("/overview"), []);
   useRefresh(again);
   return (
     <section>
@@ -40,11 +40,11 @@ export function Overview() {
   );
 }
 
-function isEmpty({ inFlight, done, failed, discarded }: OverviewAnswer): boolean {
+function isEmpty({ inFlight, done, failed, discarded }: OverviewResponse): boolean {
   return inFlight + done + failed + discarded === 0;
 }
 
-function Tiles({ overview }: { readonly overview: OverviewAnswer }) {
+function Tiles({ overview }: { readonly overview: OverviewResponse }) {
   const { workers, outbox, oldestReadyMs } = overview;
   const silent = workers.silent === 0 ? "alive" : `${workers.silent} silent`;
   return (
@@ -92,7 +92,7 @@ function Tiles({ overview }: { readonly overview: OverviewAnswer }) {
 }
 
 /** Without a response, it is not known whether anything needs attention. */
-function Needs({ needs, isKnown }: Pick<OverviewAnswer, "needs"> & { readonly isKnown: boolean }) {
+function Needs({ needs, isKnown }: Pick<OverviewResponse, "needs"> & { readonly isKnown: boolean }) {
   return (
     <section class="panel">
       <h2>Needs attention</h2>

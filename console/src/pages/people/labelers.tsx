@@ -1,4 +1,4 @@
-import type { LabelerAnswer, MetricsAnswer, QualityAnswer } from "../../../../src/http/contract.ts";
+import type { LabelerResponse, MetricsResponse, QualityResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, put } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -12,9 +12,9 @@ import { usePolling } from "../../use-polling.ts";
 import { useRequest } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 
-type Row = MetricsAnswer & {
+type Row = MetricsResponse & {
   readonly labeler: string;
-  readonly known: LabelerAnswer | undefined;
+  readonly known: LabelerResponse | undefined;
   readonly agreement: number | null;
 };
 
@@ -24,11 +24,11 @@ type Row = MetricsAnswer & {
  */
 export function Labelers({ queue }: { readonly queue: string }) {
   const path = `/queues/${part(queue)}`;
-  const quality = useRequest(() => get<QualityAnswer>(`${path}/quality`), [queue]);
+  const quality = useRequest(() => get<QualityResponse>(`${path}/quality`), [queue]);
   const labelers = useRequest(async () => {
-    type Numbers = MetricsAnswer & { readonly labeler: string };
+    type Numbers = MetricsResponse & { readonly labeler: string };
     const ask = get<Numbers[]>(`${path}/metrics`, { by: "labeler" });
-    return Promise.all([ask, get<LabelerAnswer[]>("/labelers")]);
+    return Promise.all([ask, get<LabelerResponse[]>("/labelers")]);
   }, [queue]);
   usePolling(labelers.again);
   const [numbers, known] = labelers.answer ?? [];

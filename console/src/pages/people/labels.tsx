@@ -1,4 +1,4 @@
-import type { LabelAnswer } from "../../../../src/http/contract.ts";
+import type { LabelResponse } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -23,10 +23,10 @@ export interface LabelsProps {
 export function Labels({ queue, late, open }: LabelsProps) {
   const [filters, change] = useFilters();
   const which = filters.get("reviewed") ?? (late ? "all" : "open");
-  const decider = (again: () => Promise<void>) => (label: LabelAnswer, decision: "accept" | "reject") =>
+  const decider = (again: () => Promise<void>) => (label: LabelResponse, decision: "accept" | "reject") =>
     open((close) => <Decide label={label} decision={decision} onClose={close} onDecided={again} />);
   return (
-    <PagedTable<LabelAnswer>
+    <PagedTable<LabelResponse>
       name="labels"
       path="/labels"
       query={{ queue, late: late ? true : undefined }}
@@ -53,7 +53,7 @@ export function Labels({ queue, late, open }: LabelsProps) {
   );
 }
 
-function columnsFor(look: (sample: string) => void): readonly Column<LabelAnswer>[] {
+function columnsFor(look: (sample: string) => void): readonly Column<LabelResponse>[] {
   return [
     {
       name: "Label",
@@ -95,7 +95,7 @@ function columnsFor(look: (sample: string) => void): readonly Column<LabelAnswer
   ];
 }
 
-function actions(decide: (label: LabelAnswer, decision: "accept" | "reject") => void): Column<LabelAnswer> {
+function actions(decide: (label: LabelResponse, decision: "accept" | "reject") => void): Column<LabelResponse> {
   return {
     name: "Actions",
     show: (label) => (
@@ -124,7 +124,7 @@ function actions(decide: (label: LabelAnswer, decision: "accept" | "reject") => 
 }
 
 interface DecideProps {
-  readonly label: LabelAnswer;
+  readonly label: LabelResponse;
   readonly decision: "accept" | "reject";
   readonly onClose: () => void;
   readonly onDecided: () => Promise<void>;

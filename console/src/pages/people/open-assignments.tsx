@@ -1,4 +1,4 @@
-import type { AssignmentAnswer } from "../../../../src/http/contract.ts";
+import type { AssignmentResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -16,11 +16,11 @@ const limit = 200;
 /** Open assignments, with their deadlines. */
 export function OpenAssignments({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
   const { answer, error, again } = useRequest(async () => {
-    const ask = (status: string) => get<AssignmentAnswer[]>("/assignments", { queue, status, limit });
+    const ask = (status: string) => get<AssignmentResponse[]>("/assignments", { queue, status, limit });
     return (await Promise.all([ask("in_progress"), ask("pending")])).flat();
   }, [queue]);
   usePolling(again);
-  const release = (one: AssignmentAnswer) =>
+  const release = (one: AssignmentResponse) =>
     open((close) => (
       <AskReason
         title={`Release from ${one.labelerId}`}
@@ -50,7 +50,7 @@ export function OpenAssignments({ queue, open }: { readonly queue: string; reado
   );
 }
 
-const columns: readonly Column<AssignmentAnswer>[] = [
+const columns: readonly Column<AssignmentResponse>[] = [
   { name: "Labeler", value: (one) => one.labelerId, show: (one) => <b>{one.labelerId}</b> },
   {
     name: "Status",
@@ -73,7 +73,7 @@ const columns: readonly Column<AssignmentAnswer>[] = [
   { name: "Try", numeric: true, value: (one) => one.try, show: (one) => one.try },
 ];
 
-function actions(release: (one: AssignmentAnswer) => void): Column<AssignmentAnswer> {
+function actions(release: (one: AssignmentResponse) => void): Column<AssignmentResponse> {
   return {
     name: "Actions",
     show: (one) => (

@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { QueueAnswer, QueueStatsAnswer } from "../../../../src/http/contract.ts";
+import type { QueueResponse, QueueStatsResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -12,12 +12,15 @@ import { useRequest } from "../../use-request.ts";
 import { percent, seconds } from "./shares.tsx";
 import "../operating.css";
 
-type Row = QueueAnswer & QueueStatsAnswer;
+type Row = QueueResponse & QueueStatsResponse;
 
 /** The queues of those who label. */
 export function People() {
   const { answer, error, again } = useRequest(async () => {
-    const [queues, loads] = await Promise.all([get<QueueAnswer[]>("/queues"), get<QueueStatsAnswer[]>("/queue-stats")]);
+    const [queues, loads] = await Promise.all([
+      get<QueueResponse[]>("/queues"),
+      get<QueueStatsResponse[]>("/queue-stats"),
+    ]);
     return queues.flatMap((queue): Row[] => {
       const load = loads.find((one) => one.queue === queue.name);
       return load === undefined ? [] : [{ ...queue, ...load }];

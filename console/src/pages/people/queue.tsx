@@ -1,4 +1,4 @@
-import type { QueueAnswer, QueueStatsAnswer } from "../../../../src/http/contract.ts";
+import type { QueueResponse, QueueStatsResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -24,8 +24,8 @@ import "../operating.css";
 export function Queue({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();
-  const queue = useRequest(() => get<QueueAnswer>(`/queues/${part(name)}`), [name]);
-  const loads = useRequest(() => get<QueueStatsAnswer[]>("/queue-stats"), [name]);
+  const queue = useRequest(() => get<QueueResponse>(`/queues/${part(name)}`), [name]);
+  const loads = useRequest(() => get<QueueStatsResponse[]>("/queue-stats"), [name]);
   usePolling(async () => {
     await Promise.all([queue.again(), loads.again()]);
   });
@@ -91,7 +91,7 @@ export function Queue({ name }: { readonly name: string }) {
   );
 }
 
-function Numbers({ load }: { readonly load: QueueStatsAnswer | undefined }) {
+function Numbers({ load }: { readonly load: QueueStatsResponse | undefined }) {
   const metrics = load?.metrics;
   return (
     <div class="tiles">

@@ -1,7 +1,7 @@
-import type { SampleAnswer } from "../../../../src/http/contract.ts";
+import type { SampleResponse } from "../../../../src/http/contract.ts";
 import type { Tone } from "../../parts/state-pill.tsx";
 
-export const sampleTones: Readonly<Record<SampleAnswer["state"], Tone>> = {
+export const sampleTones: Readonly<Record<SampleResponse["state"], Tone>> = {
   open: "info",
   agreed: "good",
   exhausted: "bad",

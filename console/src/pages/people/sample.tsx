@@ -1,4 +1,4 @@
-import type { SampleHistoryAnswer } from "../../../../src/http/contract.ts";
+import type { SampleHistoryResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { Drawer } from "../../parts/drawer.tsx";
@@ -24,7 +24,7 @@ export interface SampleDrawerProps {
 
 /** A sample with all that was done about it. */
 export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps) {
-  const { answer: sample, error, again } = useRequest(() => get<SampleHistoryAnswer>(`/samples/${part(id)}`), [id]);
+  const { answer: sample, error, again } = useRequest(() => get<SampleHistoryResponse>(`/samples/${part(id)}`), [id]);
   usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onChanged()]);
@@ -60,7 +60,7 @@ export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps
   );
 }
 
-function History({ sample }: { readonly sample: SampleHistoryAnswer }) {
+function History({ sample }: { readonly sample: SampleHistoryResponse }) {
   return (
     <>
       <h3>Assignments and labels</h3>
@@ -86,7 +86,7 @@ function History({ sample }: { readonly sample: SampleHistoryAnswer }) {
 }
 
 interface ActionsProps {
-  readonly sample: SampleHistoryAnswer;
+  readonly sample: SampleHistoryResponse;
   readonly open: OpenDialog;
   readonly onChanged: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { SampleAnswer } from "../../../../src/http/contract.ts";
+import type { SampleResponse } from "../../../../src/http/contract.ts";
 import { part } from "../../api.ts";
 import type { OpenDialog } from "../../dialogs.tsx";
 import { Bar } from "../../parts/bar.tsx";
@@ -19,7 +19,7 @@ export function Samples({ queue, open }: { readonly queue: string; readonly open
   const [filters, change] = useFilters();
   const state = filters.get("state") ?? undefined;
   return (
-    <PagedTable<SampleAnswer>
+    <PagedTable<SampleResponse>
       name="samples"
       path={`/queues/${part(queue)}/samples`}
       query={{ state }}
@@ -42,7 +42,7 @@ export function Samples({ queue, open }: { readonly queue: string; readonly open
   );
 }
 
-function columnsFor(look: (id: string) => void): readonly Column<SampleAnswer>[] {
+function columnsFor(look: (id: string) => void): readonly Column<SampleResponse>[] {
   return [
     {
       name: "Sample",

@@ -1,10 +1,10 @@
-import type { QueueAnswer } from "../../../../src/http/contract.ts";
+import type { QueueResponse } from "../../../../src/http/contract.ts";
 import { Facts } from "../../parts/facts.tsx";
 import { JsonView } from "../../parts/json.tsx";
 import { Length, Time } from "../../parts/time.tsx";
 
 /** The settings of a queue, and its form. */
-export function Settings({ queue }: { readonly queue: QueueAnswer }) {
+export function Settings({ queue }: { readonly queue: QueueResponse }) {
   const { agreement } = queue;
   return (
     <div class="panel">

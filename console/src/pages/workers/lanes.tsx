@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { LaneAnswer } from "../../../../src/http/contract.ts";
+import type { LaneResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../../api.ts";
 import { AskReason, useDialog } from "../../dialogs.tsx";
 import { isInternal, lifecycles } from "../../lifecycles.ts";
@@ -20,10 +20,10 @@ import { useRequest } from "../../use-request.ts";
 export function Lanes() {
   const [dialog, open] = useDialog();
   const [internal, setInternal] = useState(false);
-  const { answer, error, again } = useRequest(() => get<LaneAnswer[]>("/lanes", { internal: true }), []);
+  const { answer, error, again } = useRequest(() => get<LaneResponse[]>("/lanes", { internal: true }), []);
   usePolling(again, 2_000);
   const rows = answer?.filter((lane) => internal || !isIdleInternal(lane));
-  const pause = (lane: LaneAnswer) =>
+  const pause = (lane: LaneResponse) =>
     open((close) => (
       <AskReason
         title={`Pause ${nameOf(lane)}`}
@@ -39,7 +39,7 @@ export function Lanes() {
         <p>Workers of all processes and versions stop claiming from it. Running steps finish.</p>
       </AskReason>
     ));
-  const resume = (lane: LaneAnswer) =>
+  const resume = (lane: LaneResponse) =>
     runAction(
       async () => {
         await post(`/lanes/${part(nameOf(lane))}/resume`);
@@ -86,7 +86,7 @@ export function Lanes() {
 }
 
 /** Of samples, crowd jobs and the like: shown by themselves only while they hold something or are closed. */
-function isIdleInternal({ lifecycle, ready, running, scheduled, closed }: LaneAnswer): boolean {
+function isIdleInternal({ lifecycle, ready, running, scheduled, closed }: LaneResponse): boolean {
   return isInternal(lifecycle) && ready + running + scheduled === 0 && closed === null;
 }
 
@@ -148,12 +148,12 @@ function WhichLifecycle() {
 }
 
 /** The name to pause: all versions of it at once. */
-function nameOf({ lifecycle, state, lane }: LaneAnswer): string {
+function nameOf({ lifecycle, state, lane }: LaneResponse): string {
   if (state !== null) return `${lifecycle}/${state}`;
   return lane.endsWith(":after") ? `${lifecycle}:after` : lifecycle;
 }
 
-const columns: readonly Column<LaneAnswer>[] = [
+const columns: readonly Column<LaneResponse>[] = [
   {
     name: "Lane",
     value: (lane) => lane.lane,
@@ -200,11 +200,14 @@ const columns: readonly Column<LaneAnswer>[] = [
   },
 ];
 
-function limitsOf({ limit, rate }: LaneAnswer): string {
+function limitsOf({ limit, rate }: LaneResponse): string {
   return [limit === null ? "" : `limit ${limit}`, rate ?? ""].filter((text) => text !== "").join(", ");
 }
 
-function actions(pause: (lane: LaneAnswer) => void, resume: (lane: LaneAnswer) => Promise<void>): Column<LaneAnswer> {
+function actions(
+  pause: (lane: LaneResponse) => void,
+  resume: (lane: LaneResponse) => Promise<void>,
+): Column<LaneResponse> {
   return {
     name: "Actions",
     show: (lane) => (

@@ -1,4 +1,4 @@
-import type { WorkerAnswer } from "../../../../src/http/contract.ts";
+import type { WorkerResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -14,7 +14,7 @@ import "../operating.css";
 
 /** Who works, on what, and what waits for them. */
 export function Workers() {
-  const { answer, error, again } = useRequest(() => get<WorkerAnswer[]>("/workers"), []);
+  const { answer, error, again } = useRequest(() => get<WorkerResponse[]>("/workers"), []);
   usePolling(again, 2_000);
   return (
     <section>
@@ -40,21 +40,21 @@ export function Workers() {
   );
 }
 
-function stateOf({ silent, stopping, state }: WorkerAnswer): string {
+function stateOf({ silent, stopping, state }: WorkerResponse): string {
   if (silent) return "silent";
   return stopping ? "stopping" : state;
 }
 
-function runningTasks({ tasks }: WorkerAnswer): number {
+function runningTasks({ tasks }: WorkerResponse): number {
   return Object.values(tasks).reduce((sum, some) => sum + some, 0);
 }
 
 /** Running steps. Prefetched and reporting tasks take no slot. */
-function running({ slots }: WorkerAnswer): number {
+function running({ slots }: WorkerResponse): number {
   return slots.Processing ?? 0;
 }
 
-const columns: readonly Column<WorkerAnswer>[] = [
+const columns: readonly Column<WorkerResponse>[] = [
   {
     name: "Process",
     value: (one) => `${one.host}:${one.pid}`,

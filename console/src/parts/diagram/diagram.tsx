@@ -1,13 +1,13 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { StateAnswer } from "../../../../src/http/contract.ts";
+import type { StateResponse } from "../../../../src/http/contract.ts";
 import { type DrawnNode, readDrawing } from "./drawing.ts";
 import "./diagram.css";
 
 export interface DiagramProps {
   /** As the API draws it. */
   readonly svg: string;
-  readonly states: readonly StateAnswer[];
+  readonly states: readonly StateResponse[];
   /** The number of instances in a state; read again whenever a signal in it changes. Without it no counts are shown. */
   readonly countOf?: ((state: string) => number) | undefined;
   /** Called when a state is pressed; without it states cannot be pressed. */
@@ -60,7 +60,7 @@ export function Diagram({ svg, states, countOf, onChoose, chosen, walked }: Diag
 }
 
 /** The colour of a state: by its outcome, the one it asks, or its kind. */
-function looksOf({ kind, final, asks, name }: StateAnswer): string[] {
+function looksOf({ kind, final, asks, name }: StateResponse): string[] {
   if (final !== null) return ["end", final];
   if (name === "failed") return ["failure"];
   return asks === null ? [kind] : ["ask", asks.whom];

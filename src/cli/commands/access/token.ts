@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { TokenAnswer } from "../../../http/contract.ts";
+import type { TokenResponse } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
 import { ago, fromNow, when } from "../../show/moments.ts";
 import { type Column, printJson, printList, visible } from "../../show/terminal.ts";
@@ -85,7 +85,7 @@ async function revoke(context: Context, id: string): Promise<undefined> {
   else terminal.note("Token revoked.");
 }
 
-const columns: readonly Column<TokenAnswer>[] = [
+const columns: readonly Column<TokenResponse>[] = [
   { title: "id", text: (one) => one.id },
   { title: "name", text: (one) => one.name, shown: (one, paint) => paint.bold(visible(one.name)) },
   { title: "role", text: (one) => one.role },

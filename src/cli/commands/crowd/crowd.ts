@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SubmissionAnswer } from "../../../http/contract.ts";
+import type { SubmissionResponse } from "../../../http/contract.ts";
 import { jsonValue, quoted, several } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { crowdColumns, jobColumns, printJob, submissionColumns } from "../../show/crowd.ts";
@@ -115,7 +115,7 @@ async function show({ terminal }: Context, pawl: Reached, which: string): Promis
 }
 
 /** Hints for a person: how to decide pending submissions. */
-function printWhatToDo(terminal: Context["terminal"], found: readonly SubmissionAnswer[]): void {
+function printWhatToDo(terminal: Context["terminal"], found: readonly SubmissionResponse[]): void {
   const open = found.find(({ state }) => state === "pending_approval" || state === "errored");
   if (open === undefined || !terminal.isTty) return;
   const { dim } = terminal.paint;

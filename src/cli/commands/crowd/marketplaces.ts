@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { BalanceAnswer, ReconcileIssueAnswer } from "../../../http/contract.ts";
+import type { BalanceResponse, ReconcileIssueResponse } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
 import { type Column, printJson, printList, printTable } from "../../show/terminal.ts";
@@ -54,7 +54,7 @@ async function inEach<T>(
   return results;
 }
 
-const balanceColumns: readonly Column<BalanceAnswer>[] = [
+const balanceColumns: readonly Column<BalanceResponse>[] = [
   { title: "marketplace", text: (one) => one.marketplace, shown: (one, paint) => paint.bold(one.marketplace) },
   {
     title: "balance",
@@ -63,7 +63,7 @@ const balanceColumns: readonly Column<BalanceAnswer>[] = [
   },
 ];
 
-const astrayColumns: readonly Column<ReconcileIssueAnswer>[] = [
+const astrayColumns: readonly Column<ReconcileIssueResponse>[] = [
   { title: "marketplace", text: (one) => one.marketplace },
   { title: "what", text: (one) => one.kind },
   { title: "posting", text: (one) => one.posting },

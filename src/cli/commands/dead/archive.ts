@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ArchiveAnswer } from "../../../http/contract.ts";
+import type { ArchiveResponse } from "../../../http/contract.ts";
 import { several, wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { ago } from "../../show/moments.ts";
@@ -60,7 +60,7 @@ function restore({ terminal, ...context }: Context, args: Record<string, unknown
   });
 }
 
-const columns: readonly Column<ArchiveAnswer>[] = [
+const columns: readonly Column<ArchiveResponse>[] = [
   { title: "file", text: (one) => one.name },
   { title: "archive", text: (one) => one.archive },
   { title: "letters", text: (one) => String(one.letters), alignRight: true },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { PawlError } from "../../../base/errors.ts";
-import type { DeadLetterGroupAnswer, OperationAnswer, PreviewAnswer } from "../../../http/contract.ts";
+import type { DeadLetterGroupResponse, OperationResponse, PreviewResponse } from "../../../http/contract.ts";
 import { wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
@@ -73,9 +73,9 @@ export async function decideMany(
 async function follow(
   terminal: Terminal,
   pawl: Reached,
-  begun: OperationAnswer,
+  begun: OperationResponse,
   rate: number | undefined,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const progress = new Progress(terminal, begun.letters);
   const patienceMs = Math.max(shortestPatienceMs, rate === undefined ? 0 : 3_000 / rate);
   let [operation, movedAt] = [begun, performance.now()];
@@ -94,7 +94,7 @@ async function follow(
   }
 }
 
-function showPreview(terminal: Terminal, decision: string, { letters, outcomes, sample }: PreviewAnswer): void {
+function showPreview(terminal: Terminal, decision: string, { letters, outcomes, sample }: PreviewResponse): void {
   if (terminal.json) return;
   const { dim, yellow } = terminal.paintNotes;
   terminal.note(`To ${decision}: ${letters} dead letters${letters === 0 ? "" : `: ${outcomesOf(outcomes)}`}.`);
@@ -153,7 +153,7 @@ export function addOperations(dead: Command, act: Act): void {
   );
 }
 
-function printOperations(terminal: Terminal, operations: readonly OperationAnswer[]): void {
+function printOperations(terminal: Terminal, operations: readonly OperationResponse[]): void {
   if (terminal.json) {
     printJson(terminal, operations);
     return;
@@ -165,7 +165,7 @@ function printOperations(terminal: Terminal, operations: readonly OperationAnswe
     terminal.print(`  ${terminal.paint.dim(letter)}  ${terminal.paint.yellow(outcome)}: ${visible(note ?? "")}`);
 }
 
-const operationColumns: readonly Column<OperationAnswer>[] = [
+const operationColumns: readonly Column<OperationResponse>[] = [
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
   { title: "decision", text: (one) => one.decision },
   {
@@ -179,7 +179,7 @@ const operationColumns: readonly Column<OperationAnswer>[] = [
   { title: "reason", text: (one) => one.reason ?? "" },
 ];
 
-const groupColumns: readonly Column<DeadLetterGroupAnswer>[] = [
+const groupColumns: readonly Column<DeadLetterGroupResponse>[] = [
   { title: "letters", text: (one) => String(one.letters), alignRight: true },
   { title: "fingerprint", text: (one) => one.fingerprint, shown: (one, paint) => paint.dim(one.fingerprint) },
   { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },

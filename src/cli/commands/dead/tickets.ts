@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { TicketAnswer } from "../../../http/contract.ts";
+import type { TicketResponse } from "../../../http/contract.ts";
 import type { Act, Context } from "../../program.ts";
 import { ago } from "../../show/moments.ts";
 import { type Column, printList, visible } from "../../show/terminal.ts";
@@ -46,7 +46,7 @@ function answer(
   return reached(context, async (pawl) => printList(context.terminal, [await pawl.call(name, args)].flat(), columns));
 }
 
-const columns: readonly Column<TicketAnswer>[] = [
+const columns: readonly Column<TicketResponse>[] = [
   { title: "id", text: (one) => one.id, shown: (one, paint) => paint.dim(one.id) },
   { title: "lifecycle", text: (one) => one.lifecycle, shown: (one, paint) => paint.bold(one.lifecycle) },
   { title: "origin", text: (one) => one.origin },

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { InstanceAnswer } from "../../../http/contract.ts";
+import type { InstanceResponse } from "../../../http/contract.ts";
 import { several } from "../../arguments.ts";
 import type { Act } from "../../program.ts";
 import { shownState } from "../../show/instance.ts";
@@ -42,7 +42,7 @@ export function addInstanceList(instance: Command, act: Act): void {
   );
 }
 
-const columns: readonly Column<InstanceAnswer>[] = [
+const columns: readonly Column<InstanceResponse>[] = [
   { title: "key", text: (one) => one.key ?? "", shown: (one, paint) => visible(one.key ?? "") || paint.dim("–") },
   { title: "state", text: (one) => one.state, shown: (one, paint) => shownState(one, paint) },
   { title: "failure", text: (one) => one.failure?.reason ?? "", shown: (one) => visible(one.failure?.reason ?? "") },

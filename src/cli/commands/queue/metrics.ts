@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { MetricsAnswer as Metrics } from "../../../http/contract.ts";
+import type { MetricsResponse as Metrics } from "../../../http/contract.ts";
 import type { Act } from "../../program.ts";
 import { type Column, printJson, printTable, visible } from "../../show/terminal.ts";
 import { reached } from "../reached.ts";
 
 /** Of a queue, of one of its labelers, or of an hour. */
-type MetricsAnswer = Metrics & { readonly labeler?: string; readonly hour?: string };
+type MetricsResponse = Metrics & { readonly labeler?: string; readonly hour?: string };
 
 interface Options {
   readonly labeler?: string;
@@ -28,8 +28,8 @@ export function addQueueMetrics(queue: Command, act: Act): void {
         const { terminal } = context;
         return reached(context, async (pawl) => {
           const metrics = (await pawl.call("queueMetrics", { queue: name, ...options })) as
-            | MetricsAnswer
-            | MetricsAnswer[];
+            | MetricsResponse
+            | MetricsResponse[];
           if (terminal.json) printJson(terminal, metrics);
           else printTable(terminal, [metrics].flat(), [...whose(options.by), ...columns]);
           return undefined;
@@ -38,32 +38,32 @@ export function addQueueMetrics(queue: Command, act: Act): void {
     );
 }
 
-function whose(by: Options["by"]): Column<MetricsAnswer>[] {
+function whose(by: Options["by"]): Column<MetricsResponse>[] {
   if (by === "labeler") return [{ title: "labeler", text: (one) => visible(one.labeler ?? "") }];
   return by === "hour" ? [{ title: "hour", text: (one) => one.hour ?? "" }] : [];
 }
 
-const number = (title: string, of: (one: MetricsAnswer) => number): Column<MetricsAnswer> => ({
+const number = (title: string, of: (one: MetricsResponse) => number): Column<MetricsResponse> => ({
   title,
   text: (one) => String(of(one)),
   alignRight: true,
 });
 
-const rate = (title: string, of: (one: MetricsAnswer) => number | null): Column<MetricsAnswer> => ({
+const rate = (title: string, of: (one: MetricsResponse) => number | null): Column<MetricsResponse> => ({
   title,
   text: (one) => String(of(one) ?? ""),
   shown: (one, paint) => (of(one) === null ? paint.dim("–") : `${Math.round(of(one)! * 100)} %`),
   alignRight: true,
 });
 
-const mean = (title: string, of: (one: MetricsAnswer) => number | null, unit = ""): Column<MetricsAnswer> => ({
+const mean = (title: string, of: (one: MetricsResponse) => number | null, unit = ""): Column<MetricsResponse> => ({
   title,
   text: (one) => String(of(one) ?? ""),
   shown: (one, paint) => (of(one) === null ? paint.dim("–") : `${Math.round(of(one)! * 10) / 10}${unit}`),
   alignRight: true,
 });
 
-const columns: readonly Column<MetricsAnswer>[] = [
+const columns: readonly Column<MetricsResponse>[] = [
   number("total", (one) => one.total),
   number("pending", (one) => one.byStatus.pending),
   number("in progress", (one) => one.byStatus.in_progress),

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { LabelerAnswer, QueueAnswer } from "../../../http/contract.ts";
+import type { LabelerResponse, QueueResponse } from "../../../http/contract.ts";
 import { jsonValue, several, wholeNumber } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { ago } from "../../show/moments.ts";
@@ -92,7 +92,7 @@ export function addLabeler(program: Command, act: Act): void {
     );
 }
 
-function printQueues({ terminal }: Context, queues: readonly QueueAnswer[]): void {
+function printQueues({ terminal }: Context, queues: readonly QueueResponse[]): void {
   printList(terminal, queues, queueColumns, "No queues. Declare one, or use pawl queue create");
 }
 
@@ -124,7 +124,7 @@ async function show(
   ]);
 }
 
-const queueColumns: readonly Column<QueueAnswer>[] = [
+const queueColumns: readonly Column<QueueResponse>[] = [
   { title: "queue", text: (one) => one.name, shown: (one, paint) => paint.bold(one.name) },
   {
     title: "status",
@@ -141,12 +141,12 @@ const queueColumns: readonly Column<QueueAnswer>[] = [
   { title: "from", text: (one) => (one.source === "code" ? "code" : "run time") },
 ];
 
-function tellLabelers({ terminal }: Context, labelers: readonly LabelerAnswer[]): void {
+function tellLabelers({ terminal }: Context, labelers: readonly LabelerResponse[]): void {
   const none = "No labelers. Queues that are open to anyone need none.";
   printList(terminal, labelers, labelerColumns, none);
 }
 
-const labelerColumns: readonly Column<LabelerAnswer>[] = [
+const labelerColumns: readonly Column<LabelerResponse>[] = [
   { title: "labeler", text: (one) => one.id, shown: (one, paint) => paint.bold(visible(one.id)) },
   { title: "name", text: (one) => one.name ?? "" },
   { title: "skills", text: (one) => one.skills.join(", ") },

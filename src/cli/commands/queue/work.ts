@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AssignmentAnswer, NextAnswer, SubmittedAnswer } from "../../../http/contract.ts";
+import type { AssignmentResponse, NextResponse, SubmittedResponse } from "../../../http/contract.ts";
 import { jsonValue, quoted } from "../../arguments.ts";
 import type { Act, Context } from "../../program.ts";
 import { exitCodes } from "../../show/failure.ts";
@@ -15,7 +15,7 @@ interface Who {
   readonly start?: boolean;
 }
 
-type Shown = Extract<NextAnswer, { readonly sample: unknown }>;
+type Shown = Extract<NextResponse, { readonly sample: unknown }>;
 
 interface Lead {
   readonly actor: string;
@@ -165,7 +165,7 @@ function printSample(terminal: Terminal, { key, id, data }: Shown["sample"]): vo
 }
 
 /** Hints for a person: the fields of a label, and how to submit it. */
-async function printWhatToDo(terminal: Terminal, call: Call, assignment: AssignmentAnswer): Promise<void> {
+async function printWhatToDo(terminal: Terminal, call: Call, assignment: AssignmentResponse): Promise<void> {
   if (!terminal.isTty || terminal.json) return;
   const { dim } = terminal.paint;
   const { id, queueId, labelerId } = assignment;
@@ -184,7 +184,7 @@ async function printWhatToDo(terminal: Terminal, call: Call, assignment: Assignm
   terminal.print(`  ${dim("Skip:")}    pawl queue skip ${id} --reason '…' ${who}`);
 }
 
-function answer({ terminal }: Context, answer: SubmittedAnswer): undefined {
+function answer({ terminal }: Context, answer: SubmittedResponse): undefined {
   if (terminal.json) printJson(terminal, answer);
   else {
     printAssignment(terminal, answer.assignment);
@@ -193,7 +193,7 @@ function answer({ terminal }: Context, answer: SubmittedAnswer): undefined {
   return undefined;
 }
 
-function printAssignment(terminal: Terminal, one: AssignmentAnswer): void {
+function printAssignment(terminal: Terminal, one: AssignmentResponse): void {
   const until = one.status === "pending" ? one.startBy : one.status === "in_progress" ? one.deadline : null;
   const moment =
     until !== null && terminal.isTty ? `${new Date(until).toLocaleTimeString("en-GB")}, ${fromNow(until)}` : until;
@@ -201,7 +201,7 @@ function printAssignment(terminal: Terminal, one: AssignmentAnswer): void {
   terminal.print(`${one.id}  ${one.status}${terminal.paint.dim(when)}`);
 }
 
-function printAssignments({ terminal }: Context, assignments: readonly AssignmentAnswer[]): undefined {
+function printAssignments({ terminal }: Context, assignments: readonly AssignmentResponse[]): undefined {
   if (terminal.json) printJson(terminal, assignments.length === 1 ? assignments[0] : assignments);
   else if (assignments.length === 1) printAssignment(terminal, assignments[0]!);
   else if (assignments.length === 0 && terminal.isTty) terminal.note("No overdue assignments.");

@@ -14,10 +14,10 @@ import {
   text,
   whole,
 } from "../../api/schema.ts";
-import type { ExplanationAnswer } from "../../contract.ts";
-import { blockers, outcome } from "./instance-answer.ts";
+import type { ExplanationResponse } from "../../contract.ts";
+import { blockers, outcome } from "./instance-response.ts";
 
-type Recovery = NonNullable<ExplanationAnswer["recovery"]>;
+type Recovery = NonNullable<ExplanationResponse["recovery"]>;
 type Next = Recovery["next"];
 type Retry = NonNullable<Recovery["retry"]>;
 type Planned = Extract<Retry, { kind: "planned" }>;
@@ -67,7 +67,7 @@ const recovery = named(
   }),
 );
 
-type Wait = ExplanationAnswer["waitingFor"][number];
+type Wait = ExplanationResponse["waitingFor"][number];
 type Kind = Wait["kind"];
 type WaitOf<K extends Kind> = Extract<Wait, { kind: K }>;
 type NotClaimed = Extract<Wait, { status: "ready" }>["notClaimed"];
@@ -218,8 +218,8 @@ const waits: { readonly [K in Kind]: Schema<WaitOf<K>> } = {
   undeclared_state: shape<WaitOf<"undeclared_state">>({ ...base, kind: oneOf("undeclared_state"), process: whole }),
 };
 
-type Automatic = NonNullable<ExplanationAnswer["next"]>;
-type Stuck = NonNullable<ExplanationAnswer["stuck"]>;
+type Automatic = NonNullable<ExplanationResponse["next"]>;
+type Stuck = NonNullable<ExplanationResponse["stuck"]>;
 
 const reasons: { readonly [Reason in Stuck["reason"]]: true } = {
   no_worker: true,
@@ -240,7 +240,7 @@ const reasons: { readonly [Reason in Stuck["reason"]]: true } = {
 /** What an instance waits for, what happens next, and whether it is stuck. */
 export const explanation = named(
   "Explanation",
-  shape<ExplanationAnswer>({
+  shape<ExplanationResponse>({
     id,
     key: orNull(text),
     lifecycle: text,

@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from "../../api/schema.ts";
-import type { CrowdAnswer, CrowdJobAnswer, ReconcileIssueAnswer, SubmissionAnswer } from "../../contract.ts";
+import type { CrowdJobResponse, CrowdResponse, ReconcileIssueResponse, SubmissionResponse } from "../../contract.ts";
 
 const verdict = oneOf("approved", "rejected");
 export const jobState = oneOf(
@@ -43,7 +43,7 @@ export const submissionState = oneOf(
 
 export const crowd = named(
   "Crowd",
-  shape<CrowdAnswer>({
+  shape<CrowdResponse>({
     name: text,
     marketplace: about(text, "Its name in the config."),
     title: about(text, "The name that the marketplace reports."),
@@ -56,13 +56,13 @@ export const crowd = named(
 
 export const job = named(
   "CrowdJob",
-  shape<CrowdJobAnswer>({
+  shape<CrowdJobResponse>({
     id,
     key: orNull(text),
     crowd: text,
     state: jobState,
     content: about(anything, "What workers see."),
-    postings: listOf(shape<CrowdJobAnswer["postings"][number]>({ id: text, places: whole })),
+    postings: listOf(shape<CrowdJobResponse["postings"][number]>({ id: text, places: whole })),
     approved: whole,
     rejected: whole,
     labels: listOf(anything),
@@ -76,7 +76,7 @@ export const job = named(
 
 export const submission = named(
   "Submission",
-  shape<SubmissionAnswer>({
+  shape<SubmissionResponse>({
     id,
     crowd: text,
     jobId: id,
@@ -88,14 +88,14 @@ export const submission = named(
     answer: about(anything, "The submitted answer, unchanged."),
     feedback: orNull(text),
     auto: about(flag, "The marketplace decided before Pawl."),
-    conflict: orNull(shape<NonNullable<SubmissionAnswer["conflict"]>>({ wanted: verdict, found: verdict })),
+    conflict: orNull(shape<NonNullable<SubmissionResponse["conflict"]>>({ wanted: verdict, found: verdict })),
     problem: about(orNull(text), "Why a person must decide."),
     submittedAt: moment,
     movedAt: moment,
   }),
 );
 
-export const reconcileIssue = shape<ReconcileIssueAnswer>({
+export const reconcileIssue = shape<ReconcileIssueResponse>({
   kind: oneOf("posting", "job"),
   marketplace: text,
   posting: text,

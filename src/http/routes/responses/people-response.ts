@@ -19,15 +19,15 @@ import {
   withMore,
 } from "../../api/schema.ts";
 import type {
-  AssignmentAnswer,
-  LabelAnswer,
-  LabelerAnswer,
-  NextAnswer,
-  QueueAnswer,
-  SampleAnswer,
-  SampleHistoryAnswer,
-  SubmittedAnswer,
-  WorkMoveAnswer,
+  AssignmentResponse,
+  LabelerResponse,
+  LabelResponse,
+  NextResponse,
+  QueueResponse,
+  SampleHistoryResponse,
+  SampleResponse,
+  SubmittedResponse,
+  WorkMoveResponse,
 } from "../../contract.ts";
 
 export const assignmentStatus = oneOf("pending", "in_progress", "completed", "expired", "skipped");
@@ -35,7 +35,7 @@ export const sampleState = oneOf("open", "agreed", "exhausted", "unassignable", 
 
 export const queue = named(
   "Queue",
-  shape<QueueAnswer>({
+  shape<QueueResponse>({
     name: text,
     active: about(flag, "An inactive queue makes no new assignments; existing ones can be finished."),
     source: oneOf("code", "run_time"),
@@ -57,7 +57,7 @@ export const queue = named(
     maxExtensions: about(whole, "How often a labeler may extend an assignment."),
     concurrency: whole,
     review: flag,
-    agreement: orNull(shape<NonNullable<QueueAnswer["agreement"]>>({ atLeast: number, maxOverlap: whole })),
+    agreement: orNull(shape<NonNullable<QueueResponse["agreement"]>>({ atLeast: number, maxOverlap: whole })),
     createdAt: moment,
     updatedAt: moment,
   }),
@@ -65,7 +65,7 @@ export const queue = named(
 
 export const labeler = named(
   "Labeler",
-  shape<LabelerAnswer>({
+  shape<LabelerResponse>({
     id: text,
     name: orNull(text),
     skills: listOf(text),
@@ -76,7 +76,7 @@ export const labeler = named(
 
 export const assignment = named(
   "Assignment",
-  shape<AssignmentAnswer>({
+  shape<AssignmentResponse>({
     id,
     sampleId: id,
     labelerId: text,
@@ -99,7 +99,7 @@ export const assignment = named(
 
 export const label = named(
   "Label",
-  shape<LabelAnswer>({
+  shape<LabelResponse>({
     id,
     assignmentId: id,
     sampleId: id,
@@ -117,7 +117,7 @@ export const label = named(
 
 export const sample = named(
   "Sample",
-  shape<SampleAnswer>(
+  shape<SampleResponse>(
     {
       id,
       key: orNull(text),
@@ -140,14 +140,14 @@ export const sample = named(
   ),
 );
 
-export const sampleHistory: Schema<SampleHistoryAnswer> = named(
+export const sampleHistory: Schema<SampleHistoryResponse> = named(
   "SampleHistory",
   withMore(sample, { assignments: listOf(assignment), labels: listOf(label) }),
 );
 
-export const workMove: Schema<WorkMoveAnswer> = named(
+export const workMove: Schema<WorkMoveResponse> = named(
   "WorkMove",
-  shape<WorkMoveAnswer>({
+  shape<WorkMoveResponse>({
     version: whole,
     event: text,
     from: about(orNull(text), "Null for the start."),
@@ -159,8 +159,8 @@ export const workMove: Schema<WorkMoveAnswer> = named(
   }),
 );
 
-type Given = Omit<Extract<NextAnswer, { assignment: object }>, "why">;
-type Empty = Pick<Extract<NextAnswer, { assignment: null }>, "assignment" | "why">;
+type Given = Omit<Extract<NextResponse, { assignment: object }>, "why">;
+type Empty = Pick<Extract<NextResponse, { assignment: null }>, "assignment" | "why">;
 
 /** The next assignment of a labeler, or why there is none. */
 export const next = named(
@@ -185,8 +185,8 @@ export const next = named(
   ),
 );
 
-export const submitted = shape<SubmittedAnswer>({
+export const submitted = shape<SubmittedResponse>({
   assignment,
-  label: shape<SubmittedAnswer["label"]>({ id, value: anything, at: moment }),
+  label: shape<SubmittedResponse["label"]>({ id, value: anything, at: moment }),
   late: about(flag, "It arrived after the deadline, and is used only if a lead accepts it."),
 });

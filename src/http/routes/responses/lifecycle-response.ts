@@ -2,11 +2,11 @@ import type { Pawl } from "../../../api/pawl.ts";
 import type { AskedQuestion } from "../../../definition/decide/question.ts";
 import type { AnyLifecycle } from "../../../definition/language/public-types.ts";
 import { acceptLate, discarded, type StateModel, type Timing } from "../../../definition/model.ts";
-import type { LifecycleAnswer, StateAnswer } from "../../contract.ts";
+import type { LifecycleResponse, StateResponse } from "../../contract.ts";
 
 /** The lifecycles of this process with their states and instance counts; with `internal` also Pawl's own. */
-export async function lifecyclesOf(pawl: Pawl, internal: boolean): Promise<LifecycleAnswer[]> {
-  const all: LifecycleAnswer[] = [];
+export async function lifecyclesOf(pawl: Pawl, internal: boolean): Promise<LifecycleResponse[]> {
+  const all: LifecycleResponse[] = [];
   for (const lifecycle of [...pawl.lifecycles, ...(internal ? pawl.internalLifecycles : [])]) {
     const counts: Readonly<Record<string, number | undefined>> = await pawl.inspect.counts(lifecycle);
     const { name, version, initial, job } = lifecycle;
@@ -16,7 +16,7 @@ export async function lifecyclesOf(pawl: Pawl, internal: boolean): Promise<Lifec
   return all;
 }
 
-function shown(lifecycle: AnyLifecycle, state: StateModel, instances: number): StateAnswer {
+function shown(lifecycle: AnyLifecycle, state: StateModel, instances: number): StateResponse {
   const { name, kind, final, limit, rate, uses, checkpoint, retry } = state;
   return {
     name,
@@ -41,7 +41,7 @@ function textOf(timing: Timing): string | null {
   return typeof timing === "number" ? `${timing}ms` : timing;
 }
 
-function asksOf({ kind, ask }: StateModel): StateAnswer["asks"] {
+function asksOf({ kind, ask }: StateModel): StateResponse["asks"] {
   if (kind !== "ask") return null;
   const { queue, crowd } = ask as AskedQuestion;
   return queue === undefined ? { whom: "crowd", name: crowd!.name } : { whom: "people", name: queue.name };

@@ -17,20 +17,26 @@ import {
   whole,
   withMore,
 } from "../../api/schema.ts";
-import type { AllowedEventAnswer, AttemptAnswer, ChildrenAnswer, InstanceAnswer, MoveAnswer } from "../../contract.ts";
+import type {
+  AllowedEventResponse,
+  AttemptResponse,
+  ChildrenResponse,
+  InstanceResponse,
+  MoveResponse,
+} from "../../contract.ts";
 
 export const outcome = orNull(oneOf("success", "failure", "discarded"));
 
 /** One piece of work. */
 export const instance = named(
   "Instance",
-  shape<InstanceAnswer>(
+  shape<InstanceResponse>(
     {
       id,
       key: orNull(text),
       lifecycle: text,
       parent: about(
-        orNull(shape<NonNullable<InstanceAnswer["parent"]>>({ lifecycle: text, id })),
+        orNull(shape<NonNullable<InstanceResponse["parent"]>>({ lifecycle: text, id })),
         "The instance whose step started it.",
       ),
       definition: about(whole, "The version of the definition that moved it last."),
@@ -45,7 +51,7 @@ export const instance = named(
       timedOutAt: about(orNull(moment), "When its deadline passed, while it is failed because of it."),
       failure: about(
         orNull(
-          shape<NonNullable<InstanceAnswer["failure"]>>({
+          shape<NonNullable<InstanceResponse["failure"]>>({
             reason: text,
             error: orNull(shape<{ name: string; message: string }>({ name: text, message: text })),
             at: moment,
@@ -54,7 +60,7 @@ export const instance = named(
         ),
         "Its last failure, while it is failed or after it ended in failure.",
       ),
-      progress: shape<NonNullable<InstanceAnswer["progress"]>>({ fraction: number, note: orNull(text), at: moment }),
+      progress: shape<NonNullable<InstanceResponse["progress"]>>({ fraction: number, note: orNull(text), at: moment }),
     },
     ["progress"],
   ),
@@ -67,7 +73,7 @@ export const started = named(
 
 const move = named(
   "Move",
-  shape<MoveAnswer>({
+  shape<MoveResponse>({
     kind: oneOf("move"),
     version: whole,
     event: text,
@@ -86,7 +92,7 @@ const move = named(
 
 const attempt = named(
   "Attempt",
-  shape<AttemptAnswer>({
+  shape<AttemptResponse>({
     kind: oneOf("attempt"),
     what: oneOf("claimed", "failed", "lapsed", "released", "deferred", "refused", "asked"),
     at: moment,
@@ -102,7 +108,7 @@ const attempt = named(
 export const journal = listOf(move);
 export const history = listOf(anyOf(move, attempt));
 
-type Refused = Extract<AllowedEventAnswer, { permitted: "no" }>;
+type Refused = Extract<AllowedEventResponse, { permitted: "no" }>;
 
 export const blockers = listOf(
   shape<Refused["blockers"][number]>(
@@ -122,12 +128,12 @@ export const permitted = named(
   shape<Omit<Refused, "permitted" | "blockers"> & { permitted: string; blockers?: unknown }>(
     { event: text, permitted: oneOf("yes", "no", "depends"), blockers: about(blockers, "Why not.") },
     ["blockers"],
-  ) as Schema<AllowedEventAnswer>,
+  ) as Schema<AllowedEventResponse>,
 );
 
-type Child = ChildrenAnswer["first"][number];
+type Child = ChildrenResponse["first"][number];
 
-export const children = shape<ChildrenAnswer>({
+export const children = shape<ChildrenResponse>({
   total: whole,
   open: whole,
   succeeded: whole,

@@ -13,16 +13,16 @@ import {
   text,
   whole,
 } from "../../api/schema.ts";
-import type { ExportedLabelAnswer, MetricsAnswer, QualityAnswer, QueueStatsAnswer } from "../../contract.ts";
+import type { ExportedLabelResponse, MetricsResponse, QualityResponse, QueueStatsResponse } from "../../contract.ts";
 
 const share = orNull(number);
 const rates = { completionRate: share, skipRate: share, expireRate: share };
 
 export const metrics = named(
   "Metrics",
-  shape<MetricsAnswer>({
+  shape<MetricsResponse>({
     total: whole,
-    byStatus: shape<MetricsAnswer["byStatus"]>({
+    byStatus: shape<MetricsResponse["byStatus"]>({
       pending: whole,
       in_progress: whole,
       completed: whole,
@@ -30,22 +30,22 @@ export const metrics = named(
       skipped: whole,
     }),
     expired: about(
-      shape<MetricsAnswer["expired"]>({ neverStarted: whole, unfinished: whole, released: whole }),
+      shape<MetricsResponse["expired"]>({ neverStarted: whole, unfinished: whole, released: whole }),
       "The expired ones by cause: not started in time, not finished in time, released by a lead.",
     ),
     ...rates,
-    ofClosed: shape<MetricsAnswer["ofClosed"]>(rates),
+    ofClosed: shape<MetricsResponse["ofClosed"]>(rates),
     avgTimeToComplete: about(share, "The mean time from start to label, in seconds."),
     avgAttempts: share,
     late: whole,
     rejected: whole,
-    gold: shape<MetricsAnswer["gold"]>({ labels: whole, right: whole, accuracy: share }),
+    gold: shape<MetricsResponse["gold"]>({ labels: whole, right: whole, accuracy: share }),
   }),
 );
 
 export const queueStats = named(
   "QueueStats",
-  shape<QueueStatsAnswer>({
+  shape<QueueStatsResponse>({
     queue: text,
     waiting: about(whole, "Labels that can be assigned now; at most 100,000 are counted."),
     assigned: about(whole, "Assignments that labelers hold."),
@@ -54,7 +54,7 @@ export const queueStats = named(
   }),
 );
 
-const field = shape<QualityAnswer["agreement"]["fields"][string]>({
+const field = shape<QualityResponse["agreement"]["fields"][string]>({
   kind: text,
   scale: text,
   labels: whole,
@@ -65,16 +65,16 @@ const field = shape<QualityAnswer["agreement"]["fields"][string]>({
 
 export const quality = named(
   "Quality",
-  shape<QualityAnswer>({
-    agreement: shape<QualityAnswer["agreement"]>({
+  shape<QualityResponse>({
+    agreement: shape<QualityResponse["agreement"]>({
       fields: mapOf(field),
       agreement: share,
       alpha: share,
       weakest: about(orNull(text), "The field with the lowest alpha; its question may be unclear."),
     }),
-    labelers: listOf(shape<QualityAnswer["labelers"][number]>({ labeler: text, labels: whole, agreement: share })),
+    labelers: listOf(shape<QualityResponse["labelers"][number]>({ labeler: text, labels: whole, agreement: share })),
     gold: listOf(
-      shape<QualityAnswer["gold"][number]>({
+      shape<QualityResponse["gold"][number]>({
         labeler: text,
         labels: whole,
         right: whole,
@@ -85,10 +85,10 @@ export const quality = named(
   }),
 );
 
-export const exportedLabel = shape<ExportedLabelAnswer>(
+export const exportedLabel = shape<ExportedLabelResponse>(
   {
     id,
-    sample: shape<ExportedLabelAnswer["sample"]>({ id, key: orNull(text), data: anything }),
+    sample: shape<ExportedLabelResponse["sample"]>({ id, key: orNull(text), data: anything }),
     labeler: text,
     label: anything,
     skipped: flag,
