@@ -112,6 +112,7 @@ export {
   type SubmissionWork,
 } from "./definition/crowd.ts";
 export type { CrowdOptions, CrowdSettings } from "./definition/crowd-settings.ts";
+export type { AllowedEvent } from "./definition/decide/allowed-events.ts";
 export type { Blocker } from "./definition/decide/decide.ts";
 export type {
   ExplainedFailure,
@@ -119,7 +120,6 @@ export type {
   NextRecoveryStep,
   RecoveryExplanation,
 } from "./definition/decide/explain.ts";
-export type { Permission } from "./definition/decide/permissions.ts";
 export { type DiagramOptions, diagram, diagramSvg } from "./definition/diagram.ts";
 export type { JobDefinition } from "./definition/job.ts";
 export { type AnyJob, type Job, type JobPayloadOf, type JobStep, job } from "./definition/job.ts";
@@ -198,7 +198,7 @@ export type {
   DeadMessages,
   MessageFilter,
   Outbox,
-  OutboxLag,
+  OutboxStatus,
   OutboxTypeStatus,
   StoredMessage,
 } from "./outbox/outbox.ts";

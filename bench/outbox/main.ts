@@ -63,7 +63,7 @@ function topologyOf(name: string) {
 /** All messages are in the outbox, and the link is up, before the clock starts; it stops when all are marked as sent. */
 async function relayed(name: string): Promise<number> {
   const { exchange, topology } = topologyOf(name);
-  const outbox = { brokers: [rabbitmq({ url: broker.url, exchange, topology })], batch, concurrency };
+  const outbox = { brokers: [rabbitmq({ url: broker.url, exchange, topology })], batchSize: batch, concurrency };
   const pawl = await createPawl({ database: server.url, lifecycles: [], outbox });
   await pawl.publish("warm.up", {}, { aggregate: { type: "bench", id: "warm" } });
   const warm = pawl.relay();

@@ -56,7 +56,7 @@ export function attemptLifecycle(solve: SolveLifecycle, services: Services, minu
         on: { enqueue_plagiarism_index: "enqueued_for_plagiarism_index" },
       },
       enqueued_for_plagiarism_index: {
-        release: { every: minutes(1), atMost: 500, send: "start_index_for_plagiarism" },
+        release: { interval: minutes(1), limit: 500, send: "start_index_for_plagiarism" },
         on: { start_index_for_plagiarism: "indexing_for_plagiarism" },
       },
       indexing_for_plagiarism: {
@@ -85,7 +85,7 @@ export function attemptLifecycle(solve: SolveLifecycle, services: Services, minu
         on: { verify_proctor_results: "score_calculated" },
       },
       score_calculated: {
-        release: { every: minutes(1), atMost: 500, send: "enqueue_plagiarism_calculation" },
+        release: { interval: minutes(1), limit: 500, send: "enqueue_plagiarism_calculation" },
         on: { enqueue_plagiarism_calculation: "enqueued_for_plagiarism_calculation" },
       },
       enqueued_for_plagiarism_calculation: {

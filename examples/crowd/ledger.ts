@@ -91,7 +91,7 @@ export class Ledger implements Marketplace {
     return this.market.balance(call);
   }
 
-  end(): Promise<void> {
-    return this.market.end();
+  shutdown(): Promise<void> {
+    return this.market.shutdown();
   }
 }

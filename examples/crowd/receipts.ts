@@ -11,7 +11,7 @@ export const reward = "0.25";
 /** The tax rates on receipts. */
 const rates = [0.07, 0.19];
 
-type Changes = Pick<CrowdDefinition<typeof Reading>, "marketplace" | "submissions" | "sweepEvery">;
+type Changes = Pick<CrowdDefinition<typeof Reading>, "marketplace" | "submissions" | "syncInterval">;
 
 /**
  * A receipt whose total is needed, and the crowd that reads it: three workers each. The answer is unknown, but total

@@ -79,7 +79,7 @@ export class Simulation {
   static async open({ seed, database, folder }: SimulationOptions): Promise<Simulation> {
     const clock = { aheadMs: 0 };
     const ledger = new Ledger(memoryMarketplace({ now: () => Date.now() + clock.aheadMs }));
-    const own = receiptLifecycle({ marketplace: "memory", submissions: 3, sweepEvery: "500ms" });
+    const own = receiptLifecycle({ marketplace: "memory", submissions: 3, syncInterval: "500ms" });
     const marketplaces = { memory: ledger };
     const pawl = await createPawl({ database, folder, lifecycles: [own.receipt], marketplaces, logger: false });
     return new Simulation(pawl, own, ledger, clock, seed);

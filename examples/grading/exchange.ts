@@ -2,14 +2,14 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type Broker, type DeadLetterSource, isPawlError } from "pawl";
-import { type CallbackTaker, consumeCallbacks, deadLetterQueue, type ReadCallback, rabbitmq } from "pawl/rabbitmq";
+import { type CallbackReceiver, consumeCallbacks, deadLetterQueue, type ReadCallback, rabbitmq } from "pawl/rabbitmq";
 import { memoryBroker } from "pawl/testing";
 import { type Deed, Grader, GradingRequest, type Trouble } from "./grader/grader.ts";
 import { grading } from "./topology.ts";
 
 /** The receiver of callbacks, and of news. */
 interface Correspondent {
-  readonly pawl: CallbackTaker;
+  readonly pawl: CallbackReceiver;
   /** Reads a callback, and throws when it is none. */
   read(json: unknown): ReadCallback;
   deed(deed: Deed, submissionId: string): void;

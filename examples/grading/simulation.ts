@@ -206,7 +206,7 @@ export class Simulation {
     for (const { state } of all) counts.set(state, (counts.get(state) ?? 0) + 1);
     const late = await this.#late();
     const died = await this.#died();
-    const { pending } = await this.#pawl.outbox.lag();
+    const { pending } = await this.#pawl.outbox.status();
     const settled = this.#isThrough && (await this.#unsettled(all)).length === 0;
     const isQuiet = settled && this.#exchange.openRequests === 0 && this.#exchange.isUp && pending === 0;
     this.#looksOver = isQuiet ? this.#looksOver + 1 : 0;

@@ -5,7 +5,7 @@ import { textOf } from "./texts.ts";
 
 /** A new posting every five seconds. */
 const chatter = schedule("chatter", {
-  every: "5s",
+  interval: "5s",
   start: posting,
   missed: "skip",
   data: ({ at }) => textOf(Math.floor(Date.parse(at) / 5_000)),

@@ -1,7 +1,7 @@
 import { durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { checkedLimit, checkedOptions, textOrNull } from "../base/options.ts";
-import type { Permission } from "../definition/decide/permissions.ts";
+import type { AllowedEvent } from "../definition/decide/allowed-events.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import { explainInstance } from "../inspect/explain/explain-instance.ts";
@@ -82,14 +82,14 @@ export class Instances {
     lifecycle: L,
     instance: InstanceRef,
     options: CallOptions & { actor?: string } = {},
-  ): Promise<Permission[]> {
+  ): Promise<AllowedEvent[]> {
     const { tx, actor } = checkedOptions(options, ["tx", "actor"], "allowedEvents");
     const row = await this.#verbs.inTurn(tx, () =>
       this.#verbs.read(knownLifecycle(this.#kernel, lifecycle), refOf(instance), tx),
     );
     if (row === undefined) throw noInstance(lifecycle, instance);
     if (isInternal(row.lifecycle)) return [];
-    return this.#verbs.permitted(row, textOrNull(actor, "The actor"));
+    return this.#verbs.allowedEvents(row, textOrNull(actor, "The actor"));
   }
 
   /** Lists instances of a lifecycle: newest first, or in the order of their keys if `key` is given. */

@@ -4,7 +4,7 @@ import { checkedOptions, refuseMore } from "../base/options.ts";
 import { Crowds } from "../crowd/crowds.ts";
 import { DeadLetters } from "../dead-letters/dead-letters.ts";
 import { Operations } from "../dead-letters/operations.ts";
-import type { Permission } from "../definition/decide/permissions.ts";
+import type { AllowedEvent } from "../definition/decide/allowed-events.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyJob } from "../definition/job.ts";
 import type { AnyLifecycle, EventOf } from "../definition/language/public-types.ts";
@@ -298,7 +298,7 @@ export class Pawl {
     lifecycle: L,
     instance: InstanceRef,
     options?: CallOptions & { actor?: string },
-  ): Promise<Permission[]> {
+  ): Promise<AllowedEvent[]> {
     return this.#instances.allowedEvents(lifecycle, instance, options);
   }
 

@@ -169,7 +169,7 @@ export interface Callback {
   /** The reported error; null for a result. */
   readonly error: { readonly name: string; readonly message: string; readonly code?: string } | null;
   readonly receivedAt: Date;
-  readonly isLate: boolean;
+  readonly late: boolean;
   /**
    * `waiting` for a state that accepts it, `applied` as its event, `kept` as late, `rejected` as late, `refused` (by a
    * guard, because the instance ended, or because its guard, `set` or hook threw four times), or `accepted` although
@@ -194,7 +194,7 @@ export function callbackOf(row: CallbackView): Callback {
     ...{ id, lifecycle, key, event, dedupeKey: dedupe, source, actor, payload, error, status, reason, version },
     instance: row.instance_id,
     receivedAt: new Date(row.received_ms),
-    isLate: row.is_late,
+    late: row.is_late,
     settledAt: row.settled_ms === null ? null : new Date(row.settled_ms),
   };
 }

@@ -78,7 +78,7 @@ function guard(marketplace: Marketplace): Marketplace {
         (within) => marketplace.balance(within),
         (left) => left === null || isText(left),
       ),
-    end: () => marketplace.end(),
+    shutdown: () => marketplace.shutdown(),
   };
 }
 

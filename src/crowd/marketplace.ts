@@ -39,7 +39,7 @@ export interface Marketplace {
   /** The balance for payments, such as "412.50"; null if the marketplace pays nothing. */
   balance(call: MarketplaceContext): Promise<string | null>;
   /** Releases connections and other resources. */
-  end(): Promise<void>;
+  shutdown(): Promise<void>;
 }
 
 /** What differs from one marketplace to another. */

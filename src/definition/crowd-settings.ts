@@ -56,7 +56,7 @@ export interface CrowdOptions {
    * How often the marketplace is polled for submissions without a notification.
    * @default "10m"
    */
-  readonly sweepEvery?: Duration;
+  readonly syncInterval?: Duration;
   /**
    * How long postings are kept at the marketplace after the end.
    * @default "1d", or "30d" after a rejection, which can be overridden there until then
@@ -78,7 +78,7 @@ export interface CrowdSettings {
   readonly autoApprove: boolean;
   readonly whenExpired: "extend" | "finish";
   readonly maxExtensions: number;
-  readonly sweepEvery: Duration;
+  readonly syncInterval: Duration;
   readonly disposeAfter: Duration | null;
 }
 
@@ -95,7 +95,7 @@ export const crowdSettingKeys = [
   "autoApprove",
   "whenExpired",
   "maxExtensions",
-  "sweepEvery",
+  "syncInterval",
   "disposeAfter",
 ] as const satisfies readonly (keyof CrowdOptions)[];
 
@@ -114,7 +114,7 @@ export function readCrowdSettings(fields: Fields, name: string, faults: Faults):
     autoApprove: readBoolean(fields.autoApprove, true, "autoApprove", faults),
     whenExpired: readOneOf(fields.whenExpired, ways, "extend", "whenExpired", faults),
     maxExtensions: readInteger(fields.maxExtensions, [0, 1_000], 3, "maxExtensions", faults),
-    sweepEvery: readDuration(fields.sweepEvery, "10m", "sweepEvery", faults),
+    syncInterval: readDuration(fields.syncInterval, "10m", "syncInterval", faults),
     disposeAfter: readDuration(fields.disposeAfter, null, "disposeAfter", faults),
   };
 }

@@ -14,7 +14,7 @@ const claim = lifecycle("claim", {
       on: { complete: "parked", incomplete: "waiting", unreadable: "waiting" },
     },
     waiting: { timeout: { after: "14d", send: "expire" }, on: { sent: "filed", reminded: {}, expire: "rejected" } },
-    parked: { release: { every: "1m", atMost: 10, send: "begin" }, on: { begin: "judged" } },
+    parked: { release: { interval: "1m", limit: 10, send: "begin" }, on: { begin: "judged" } },
     judged: {
       ask: { queue: labels, sample: () => ({}) },
       on: { answered: [{ to: "paid", guard: ({ payload }) => payload.consensus.ok || "not ok" }, { to: "rejected" }] },

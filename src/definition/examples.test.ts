@@ -82,7 +82,7 @@ const attempt = lifecycle("attempt", {
     },
     solves_processed: { run: tidy, on: { enqueue_plagiarism_index: "enqueued_for_plagiarism_index" } },
     enqueued_for_plagiarism_index: {
-      release: { every: "1m", atMost: 500, send: "start_index_for_plagiarism" },
+      release: { interval: "1m", limit: 500, send: "start_index_for_plagiarism" },
       on: { start_index_for_plagiarism: "indexing_for_plagiarism" },
     },
     indexing_for_plagiarism: {
@@ -104,7 +104,7 @@ const attempt = lifecycle("attempt", {
     },
     proctoring_results_generated: { run: tidy, on: { calculate_score: "score_calculated" } },
     score_calculated: {
-      release: { every: "1m", atMost: 500, send: "enqueue_plagiarism_calculation" },
+      release: { interval: "1m", limit: 500, send: "enqueue_plagiarism_calculation" },
       on: { enqueue_plagiarism_calculation: "enqueued_for_plagiarism_calculation" },
     },
     enqueued_for_plagiarism_calculation: {

@@ -75,7 +75,7 @@ describe("a lifecycle is its model", () => {
           ],
           on: { x: "parks" },
         },
-        parks: { release: { every: "1m", atMost: 500, send: "x" }, on: { x: "joins" } },
+        parks: { release: { interval: "1m", limit: 500, send: "x" }, on: { x: "joins" } },
         joins: { join: {}, on: { joined: "ends" } },
         ends: { final: "failure" },
       },

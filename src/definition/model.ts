@@ -59,7 +59,7 @@ export interface StateModel {
   readonly rate: string | undefined;
   /** Lower runs sooner; 0 unless declared. */
   readonly priority: number;
-  readonly release: { readonly every: Duration; readonly atMost: number; readonly send: string } | undefined;
+  readonly release: { readonly interval: Duration; readonly limit: number; readonly send: string } | undefined;
   readonly join: { readonly failed: "fail" | "count" | "wait" } | undefined;
   /** The queue or crowd that is asked, as given by the user. */
   readonly ask: unknown;

@@ -172,7 +172,7 @@ describe("a crowd", () => {
       autoApprove: true,
       whenExpired: "extend",
       maxExtensions: 3,
-      sweepEvery: "10m",
+      syncInterval: "10m",
       disposeAfter: null,
     });
     expect(faultsOf(() => crowd("receipts", { label } as never))).toEqual(["name_invalid marketplace"]);

@@ -68,10 +68,7 @@ export type BreakerChangeResponse = Each<Pawl["breakers"]["history"]>;
 export type ScheduleResponse = Wire<ScheduleStatus>;
 
 export type MessageResponse = Each<Outbox["messages"]>;
-export interface OutboxResponse {
-  readonly lag: AnswerOfVerb<Outbox["lag"]>;
-  readonly types: readonly Each<Outbox["status"]>[];
-}
+export type OutboxResponse = AnswerOfVerb<Outbox["status"]>;
 /** How many messages were decided about. */
 export interface DecidedMessagesResponse {
   readonly messages: number;

@@ -1,6 +1,6 @@
 import { messageOf, PawlError } from "../base/errors.ts";
+import { type AllowedEvent, allowedEvents } from "../definition/decide/allowed-events.ts";
 import { decideRename } from "../definition/decide/decide.ts";
-import { type Permission, permissions } from "../definition/decide/permissions.ts";
 import type { LifecycleModel } from "../definition/model.ts";
 import { acceptLate } from "../definition/model.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../store/move/instances.ts";
@@ -172,10 +172,10 @@ export class Verbs {
     if (!isDone) throw decidedError(letter.id);
   }
 
-  permitted(row: InstanceRow, actor: string | null): Permission[] {
+  allowedEvents(row: InstanceRow, actor: string | null): AllowedEvent[] {
     const lifecycle = lifecycleOf(this.#kernel, row);
     const instance = decideRename(lifecycle, modelOf(row), row.now_ms)?.instance ?? modelOf(row);
-    return permissions(lifecycle, instance, actor, row.now_ms);
+    return allowedEvents(lifecycle, instance, actor, row.now_ms);
   }
 
   /** Owns the commit. On one connection, a call without its `tx` would wait for itself, and is refused. */

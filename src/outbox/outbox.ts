@@ -6,8 +6,8 @@ import { type Kernel, refuseInside } from "../kernel/kernel.ts";
 import { decideDeadMessages } from "./dead-messages.ts";
 import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "./views/outbox.ts";
 
-/** The backlog of the relays. */
-export interface OutboxLag {
+/** The backlog of the relays, in total and by type of message. */
+export interface OutboxStatus {
   /** Messages to send; counted up to a hundred thousand. */
   readonly pending: number;
   /** Dead messages that wait for a decision. */
@@ -16,6 +16,7 @@ export interface OutboxLag {
   readonly unrouted: number;
   /** How long the oldest one to be sent has waited; null when there is none. */
   readonly oldestPendingMs: number | null;
+  readonly types: readonly OutboxTypeStatus[];
 }
 
 /** The same for one type of message. */
@@ -73,24 +74,18 @@ export class Outbox {
     this.#kernel = kernel;
   }
 
-  /** Returns the backlog of the relays. */
-  async lag(): Promise<OutboxLag> {
-    refuseInside(this.#kernel, "outbox.lag");
-    const { pending, dead, unrouted, oldest_age_ms } = await readOutboxLag(this.#kernel.db);
-    return { pending, dead, unrouted, oldestPendingMs: oldest_age_ms };
-  }
-
-  /** Counts pending and dead messages by type. */
-  async status(): Promise<OutboxTypeStatus[]> {
+  /** Returns the backlog of the relays, in total and by type of message. */
+  async status(): Promise<OutboxStatus> {
     refuseInside(this.#kernel, "outbox.status");
-    const rows = await readOutboxByType(this.#kernel.db);
-    return rows.map(({ message_type, pending, held, dead, oldest_ms }) => ({
+    const { pending, dead, unrouted, oldest_age_ms } = await readOutboxLag(this.#kernel.db);
+    const types = (await readOutboxByType(this.#kernel.db)).map(({ message_type, pending, held, dead, oldest_ms }) => ({
       type: message_type,
       pending,
       held,
       dead,
       oldestPendingAt: dateOf(oldest_ms),
     }));
+    return { pending, dead, unrouted, oldestPendingMs: oldest_age_ms, types };
   }
 
   /** Lists messages, oldest first; by default pending and dead ones. */

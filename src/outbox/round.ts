@@ -36,7 +36,7 @@ export async function relayRound(
   if (lease === undefined) return undefined;
   let outcomes: readonly MessageOutcome[] = [];
   try {
-    const messages = await readReadyMessages(kernel.db, lease.shards, settings.batch);
+    const messages = await readReadyMessages(kernel.db, lease.shards, settings.batchSize);
     outcomes = await delivery.send(messages, begun + settings.sendWithinMs);
   } catch (error) {
     await settle(kernel, lease, outcomes).catch(() => {}); // The first error says more; the lease will lapse.

@@ -7,12 +7,12 @@ const slow = Object.assign(Object.create(broker) as typeof broker, { name: "slow
 
 test("R61 a relay sends a hundred at a time and looks every second, unless told otherwise", () => {
   expect(relaySettings({ brokers: [broker] })).toMatchObject({
-    batch: 100,
+    batchSize: 100,
     pollMs: 1_000,
     keepMs: 7 * 86_400_000,
   });
-  expect(relaySettings({ brokers: [broker], batch: 7, pollInterval: "3s", retention: null })).toMatchObject({
-    batch: 7,
+  expect(relaySettings({ brokers: [broker], batchSize: 7, pollInterval: "3s", retention: null })).toMatchObject({
+    batchSize: 7,
     pollMs: 3_000,
     keepMs: null,
   });
@@ -31,8 +31,8 @@ const bad: readonly [what: string, options: Partial<Record<keyof RelayOptions, u
   ["no broker", { brokers: [] }],
   ["something that is none", { brokers: [{ name: "x" }] }],
   ["two of one name", { brokers: [memoryBroker(), memoryBroker()] }],
-  ["an empty batch", { brokers: [broker], batch: 0 }],
-  ["half a batch", { brokers: [broker], batch: 0.5 }],
+  ["an empty batch", { brokers: [broker], batchSize: 0 }],
+  ["half a batch", { brokers: [broker], batchSize: 0.5 }],
   ["too many hands", { brokers: [broker], concurrency: 65 }],
   ["a pause that is none", { brokers: [broker], pollInterval: "soon" }],
   ["a lease shorter than a broker may take", { brokers: [broker], leaseDuration: "5s" }],

@@ -12,7 +12,7 @@ export interface RelayOptions {
    * The number of messages per batch.
    * @default 100
    */
-  readonly batch?: number;
+  readonly batchSize?: number;
   /**
    * How often it polls for messages without a hint.
    * @default "1s"
@@ -44,7 +44,7 @@ export interface RelayOptions {
 
 export interface RelaySettings {
   readonly brokers: readonly Broker[];
-  readonly batch: number;
+  readonly batchSize: number;
   readonly pollMs: number;
   readonly concurrency: number;
   readonly retry: RetryPolicy;
@@ -63,7 +63,7 @@ const marginMs = 1_000;
 
 const known = [
   "brokers",
-  "batch",
+  "batchSize",
   "pollInterval",
   "concurrency",
   "retry",
@@ -91,7 +91,7 @@ export function relaySettings(given: RelayOptions, log?: Log): RelaySettings {
     brokers,
     leaseMs,
     sendWithinMs: leaseMs - slowestMs - marginMs,
-    batch: wholeNumber(options.batch ?? 100, "batch", 10_000),
+    batchSize: wholeNumber(options.batchSize ?? 100, "batchSize", 10_000),
     pollMs: Math.max(10, durationMs(options.pollInterval ?? "1s", "outbox.pollInterval")),
     concurrency: wholeNumber(options.concurrency ?? 4, "concurrency", 64),
     retry: checkedRetry(options.retry ?? standardRetry),

@@ -11,10 +11,10 @@ export interface Assignment {
   readonly sampleId: string;
   readonly labelerId: string;
   /** The name of its queue. */
-  readonly queueId: string;
+  readonly queue: string;
   readonly status: AssignmentStatus;
   /** When it expires if it is not labeled; null until it is started. */
-  readonly deadline: Date | null;
+  readonly deadlineAt: Date | null;
   /** The number of times its labeler started this sample. */
   readonly attempts: number;
   readonly labelId: string | null;
@@ -37,9 +37,9 @@ export function assignmentOf(row: AssignmentRow): Assignment {
     id: row.id,
     sampleId: row.sample_id,
     labelerId: row.labeler,
-    queueId: row.queue,
+    queue: row.queue,
     status: row.status,
-    deadline: dateOf(row.deadline_ms),
+    deadlineAt: dateOf(row.deadline_ms),
     attempts: row.attempts,
     labelId: row.label_id,
     skipReason: row.skip_reason,
@@ -79,7 +79,7 @@ export type SampleState = "open" | "agreed" | "exhausted" | "unassignable" | "wi
 /** A sample. */
 export interface Sample extends SampleInfo {
   /** The name of its queue. */
-  readonly queueId: string;
+  readonly queue: string;
   readonly state: SampleState;
   /** The number of labels it needs, and of accepted labels. */
   readonly needs: number;
@@ -107,7 +107,7 @@ export function sampleView(row: SampleRow): Sample {
     id: row.id,
     key: sampleKeyOf(row.key),
     data: data.content,
-    queueId: row.queue,
+    queue: row.queue,
     state: row.state as SampleState,
     needs: row.needs,
     labeled: row.filled,
@@ -129,7 +129,7 @@ export interface Label {
   readonly assignmentId: string;
   readonly sampleId: string;
   /** The name of its queue. */
-  readonly queueId: string;
+  readonly queue: string;
   readonly labelerId: string;
   readonly value: unknown;
   readonly at: Date;
@@ -148,7 +148,7 @@ export function labelOf(row: LabelRow): Label {
     id: row.id,
     assignmentId: row.assignment_id,
     sampleId: row.sample_id,
-    queueId: row.queue,
+    queue: row.queue,
     labelerId: row.labeler,
     value: row.value,
     at: new Date(row.at_ms),

@@ -28,14 +28,14 @@ export type { Covered, SimulationCoverage } from "./simulate/coverage.ts";
 export type { SimulationRandom } from "./simulate/random.ts";
 export { simulate } from "./simulate/simulate.ts";
 export type {
+  EventContext,
   EventGenerators,
-  EventGiven,
   FakeSteps,
   Invariant,
   SimulatedWorld,
   SimulateOptions,
+  StartContext,
   StartGenerators,
-  StartGiven,
 } from "./simulate/simulate-options.ts";
 export type { SimulationFailure, SimulationReport } from "./simulate/simulation-report.ts";
 export { TestPawl, type TestPawlOptions, TestWorker, testPawl } from "./test-pawl.ts";

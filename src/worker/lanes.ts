@@ -41,10 +41,10 @@ export class Lanes {
   #wake: (() => void) | undefined;
   readonly #watched = new Map<string, () => void>();
 
-  constructor(kernel: Kernel, only?: readonly string[], now: () => number = () => performance.now()) {
+  constructor(kernel: Kernel, lanes?: readonly string[], now: () => number = () => performance.now()) {
     this.#kernel = kernel;
     this.#now = now;
-    this.#isOurs = laneFilter(kernel, only);
+    this.#isOurs = laneFilter(kernel, lanes);
   }
 
   /** All lanes that this process can serve: maintenance covers those too that its worker does not claim from. */

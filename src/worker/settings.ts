@@ -17,7 +17,7 @@ export interface WorkOptions {
    * after-effects, `"essay:send"` the delivery of events from other instances to it.
    * @default everything that this process declares
    */
-  readonly only?: readonly string[];
+  readonly lanes?: readonly string[];
   /** How many tasks to hold beyond those that run. Defaults to as many as will begin within a tenth of a second, by how long steps take. */
   readonly prefetch?: number;
   /**
@@ -51,7 +51,8 @@ export interface WorkOptions {
   readonly onMove?: (move: WorkerMove) => void;
   /** Called with errors outside of steps: a lost connection, a lost lease. */
   readonly onFailure?: (error: unknown) => void;
-  readonly log?: Log;
+  /** Receives what steps log with `step.log`. Defaults to the logger of `createPawl`. */
+  readonly onLog?: Log;
 }
 
 /** The default settings of a worker. */
@@ -79,7 +80,7 @@ export interface Settings {
 
 const known = [
   "concurrency",
-  "only",
+  "lanes",
   "prefetch",
   "leaseDuration",
   "shutdownGrace",
@@ -88,7 +89,7 @@ const known = [
   "maintenanceInterval",
   "onMove",
   "onFailure",
-  "log",
+  "onLog",
 ] as const satisfies readonly (keyof WorkOptions)[];
 
 export function settingsOf(given: WorkOptions, log: TelemetryLog): Settings {
@@ -113,7 +114,7 @@ export function settingsOf(given: WorkOptions, log: TelemetryLog): Settings {
     maintainEveryMs: durationMs(options.maintenanceInterval ?? defaults.maintenanceInterval, "maintenanceInterval"),
     onMove: guardListener(options.onMove, (error) => logFailure(log, error)),
     onFailure: failureListener(log, options.onFailure),
-    log: guardListener(options.log ?? ((message, fields) => log.info(fields, message)), (error) =>
+    log: guardListener(options.onLog ?? ((message, fields) => log.info(fields, message)), (error) =>
       logFailure(log, error),
     ),
   };

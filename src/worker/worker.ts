@@ -83,7 +83,7 @@ export class Worker {
     this.#settings = settingsOf(options, kernel.telemetry.log);
     kernel.expiry.cover(this.#settings.leaseMs);
     this.#states = new WorkerStates(this.#settings.onMove);
-    this.#lanes = new Lanes(kernel, options.only);
+    this.#lanes = new Lanes(kernel, options.lanes);
     this.#claimer = new Claimer(kernel, this.#lanes, {
       worker: this.id,
       leaseMs: this.#settings.leaseMs,

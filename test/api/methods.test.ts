@@ -113,7 +113,6 @@ const methods: Readonly<Record<string, Readonly<Record<string, Call | string>>>>
   },
   workers: { list: "takes nothing" },
   outbox: {
-    lag: "takes nothing",
     status: "takes nothing",
     messages: (pawl, stray) => pawl.outbox!.messages!(stray),
     requeue: (pawl, stray) => pawl.outbox!.requeue!({ all: true, ...stray }),

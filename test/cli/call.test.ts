@@ -112,7 +112,7 @@ test("breakers are shown, forced and released by name", async () => {
   const forced = await ask("forceBreaker", { breaker: "llm", to: "open", reason: "an outage", actor: "ada" });
   expect(forced).toMatchObject({ state: "open", forced: "open", since: expect.stringMatching(/Z$/) });
   expect(await ask("releaseBreaker", { breaker: "llm" })).toMatchObject({ state: "half_open", forced: null });
-  expect(await ask("breakerHistory", { breaker: "llm", limit: 1 })).toMatchObject([{ flip: 2, cause: "released" }]);
+  expect(await ask("breakerHistory", { breaker: "llm", limit: 1 })).toMatchObject([{ number: 2, cause: "released" }]);
   await expect(ask("forceBreaker", { breaker: "llm", to: "open" })).rejects.toMatchObject({ code: "option_invalid" });
   await expect(ask("forceBreaker", { breaker: "llm", to: "ajar", reason: "x" })).rejects.toThrow(
     'Choose one of "open", "closed"',

@@ -64,7 +64,7 @@ describe("a Pawl that answers over HTTP", () => {
       key: "in-time",
       dedupeKey: "request-1",
       status: "applied",
-      isLate: false,
+      late: false,
       source: "token",
     });
     const shown = await project.pawl("callbacks", "show", one!.id);
@@ -76,7 +76,7 @@ describe("a Pawl that answers over HTTP", () => {
     const token = await submitted("too-late", "1s", "failed");
     expect(await answer(token, { payload: { score: 9 } })).toMatchObject({ accepted: true, late: true });
     const [late] = await project.json<Shown[]>("callbacks", "list", "essay", "--late");
-    expect(late).toMatchObject({ key: "too-late", status: "kept", isLate: true });
+    expect(late).toMatchObject({ key: "too-late", status: "kept", late: true });
     expect(await project.json("instance", "show", "essay", "too-late")).toMatchObject({ late: [{ id: late!.id }] });
     const accepted = await project.json("callbacks", "accept", late!.id, "--actor", "grace", "--reason", "slow day");
     expect(accepted).toMatchObject({ state: "scored", data: { score: 9 } });

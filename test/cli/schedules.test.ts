@@ -11,7 +11,7 @@ export default defineConfig({
   lifecycles: [tidy],
   schedules: [
     schedule("nightly", { cron: "30 3 * * *", timezone: "Europe/Berlin", start: tidy }),
-    schedule("often", { every: "1s", start: tidy }),
+    schedule("often", { interval: "1s", start: tidy }),
   ],
 });
 `;

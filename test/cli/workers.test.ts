@@ -22,7 +22,7 @@ onPostgres("workers, lanes and jobs", () => {
     expect(one).toMatchObject({ job: "mail", key: "m1", status: "pending", created: true });
     const again = await json("jobs", "enqueue", "mail", "--key", "m1", "--after", "1h");
     expect(again).toMatchObject({ id: one.id, created: false });
-    const working = begin("work", "--concurrency", "3", "--only", "mail");
+    const working = begin("work", "--concurrency", "3", "--lane", "mail");
     await working.says("concurrency 3");
     expect(await pawl("lanes")).toMatchObject({
       code: 0,
@@ -53,11 +53,11 @@ onPostgres("workers, lanes and jobs", () => {
     expect(await pawl("jobs", "show", "mail", "nobody")).toMatchObject({ code: 3 });
     expect(await pawl("jobs", "enqueue", "mial")).toMatchObject({ code: 3, stderr: expect.stringContaining('"mail"') });
     expect(await pawl("pause", "mail/done", "--reason", "x")).toMatchObject({ code: 2 });
-    expect(await pawl("work", "--only", "mial")).toMatchObject({ code: 2 });
+    expect(await pawl("work", "--lane", "mial")).toMatchObject({ code: 2 });
   }, 60_000);
 
   test("R95 SIGTERM lets what runs finish, a second one ends the worker on the spot", async () => {
-    const working = begin("work", "--only", "never");
+    const working = begin("work", "--lane", "never");
     await json("jobs", "enqueue", "never", "--key", "n1");
     await working.says("begun");
     working.signal("SIGTERM");

@@ -209,7 +209,7 @@ inBrowser("the desk", () => {
     await t.advance("6m");
     await comeBack(page);
     await page.keyboard.press("2");
-    const deadline = async () => (await t.pawl.people.assignment(held!.id)).deadline!.getTime() - t.now().getTime();
+    const deadline = async () => (await t.pawl.people.assignment(held!.id)).deadlineAt!.getTime() - t.now().getTime();
     await expect.poll(deadline).toBe(600_000);
 
     await t.advance("11m");

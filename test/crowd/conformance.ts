@@ -80,7 +80,7 @@ export function marketplaceConformance(name: string, open: (crowds: readonly Any
       for (const job of published.splice(0)) await market.close(job, call);
     });
     afterAll(async () => {
-      await market?.end();
+      await market?.shutdown();
       await specimen?.close();
     });
 

@@ -309,7 +309,7 @@ eachStore((store) => {
       await using it = await openReceipts(store, {
         submissions: 2,
         lifetime: "1h",
-        sweepEvery: "90m",
+        syncInterval: "90m",
         maxExtensions: 1,
       });
       const job = await it.ask();

@@ -55,7 +55,7 @@ export async function openMarket(options: MturkOptions = {}): Promise<Market> {
       ...changes,
     }),
     async [Symbol.asyncDispose]() {
-      await marketplace.end();
+      await marketplace.shutdown();
       await server.stop();
     },
   };

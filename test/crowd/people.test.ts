@@ -20,9 +20,9 @@ async function amongPeople(store: Store, crowds: readonly AnyCrowd[]): Promise<S
   return {
     marketplace: peopleMarketplace(queues, () => new Postings(t.kernel, new Verbs(t.kernel), queues)),
     accept: async (job, worker) => {
-      const { queueId } = await people.sample(job);
+      const { queue } = await people.sample(job);
       for (;;) {
-        const next = await people.next(queueId, worker);
+        const next = await people.next(queue, worker);
         if (next.assignment === null) throw new Error(next.why.sentence);
         const { id } = next.assignment;
         if (next.sample.id !== job) {

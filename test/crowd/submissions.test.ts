@@ -77,7 +77,7 @@ eachStore((store) => {
       const told: unknown[] = [];
       await using it = await openReceipts(store, {
         approvedAfter: "1h",
-        sweepEvery: "2h",
+        syncInterval: "2h",
         autoApprove: false,
         onSubmitted: () => void told.push("submitted"),
         onApproved: ({ auto }) => void told.push({ auto }),

@@ -208,7 +208,7 @@ test("its minutes are those of an office unless told otherwise", () => {
   const services = servicesAt({ checker: nowhere, plagiarism: nowhere, proctoring: nowhere, verdicts: nowhere });
   const { attempt } = assessment(services);
   expect(attempt.recovery).toMatchObject({ maxFailures: 3, after: 10 * 60_000 });
-  expect(attempt.states.get("score_calculated")?.release).toMatchObject({ every: 60_000, atMost: 500 });
+  expect(attempt.states.get("score_calculated")?.release).toMatchObject({ interval: 60_000, limit: 500 });
 });
 
 test("`pawl check` has nothing to say against it", async () => {

@@ -343,7 +343,7 @@ test("a history that was tampered with is refused by the database, and found whe
     update pawl.instances set state = 'elsewhere', shelf = null;
     set session_replication_role = origin;`);
   expect(new Set((await verify(t.db)).map((one) => one.invariant))).toEqual(new Set(["I1", "I2", "counts"]));
-  expect(await verify(t.db, { most: 2 })).toHaveLength(2);
+  expect(await verify(t.db, { limit: 2 })).toHaveLength(2);
 });
 
 test("what nobody could have known from the tables alone is told by those who saw it", async () => {

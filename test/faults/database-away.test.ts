@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Channel, type ChannelModel, connect } from "amqplib";
 import { createPawl, type DeadLetterSource, type Pawl } from "pawl";
 import { httpApp } from "pawl/http";
-import { type CallbackTaker, consumeCallbacks, deadLetterQueue, type Topology } from "pawl/rabbitmq";
+import { type CallbackReceiver, consumeCallbacks, deadLetterQueue, type Topology } from "pawl/rabbitmq";
 import { memoryBroker } from "pawl/testing";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type PostgresServer, startPostgres } from "../setup/postgres.ts";
@@ -64,7 +64,7 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
   }
   const open = (): Promise<Pawl> =>
     createPawl({ database: server.url, lifecycles: [submission], logger: false, deadLetters: { queues: [source()] } });
-  const consume = (to: CallbackTaker) =>
+  const consume = (to: CallbackReceiver) =>
     consumeCallbacks(to, {
       url,
       queue: inbox,
@@ -164,13 +164,13 @@ onRabbitmq("PostgreSQL away under both consumers", { skip: process.env.PAWL_TEST
   }, 180_000);
 });
 
-function counting(pawl: Pawl, count: () => void): CallbackTaker {
+function counting(pawl: Pawl, count: () => void): CallbackReceiver {
   return {
     receive(...args) {
       count();
-      return (pawl as CallbackTaker).receive(...args);
+      return (pawl as CallbackReceiver).receive(...args);
     },
-    callbacks: pawl.callbacks as CallbackTaker["callbacks"],
+    callbacks: pawl.callbacks as CallbackReceiver["callbacks"],
     ping: () => pawl.ping(),
   };
 }

@@ -55,7 +55,7 @@ onPostgres("relays that are killed", () => {
   async function holds(published: ReadonlyMap<string, number>): Promise<void> {
     await sink.deliveries.whenArrived([...published.values()].reduce((sum, n) => sum + n, 0));
     expect(sink.deliveries.contradictions(published, { mayRepeat: true }), repeat).toEqual([]);
-    while ((await pawl.outbox.lag()).pending > 0);
+    while ((await pawl.outbox.status()).pending > 0);
     expect(await pawl.inspect.verify(), repeat).toEqual([]);
   }
 

@@ -255,8 +255,8 @@ onOwnPostgres("worker processes on PostgreSQL", () => {
     for (const { id } of held) await once(holder, id);
     expect(await violations()).toEqual([]);
 
-    function options(only: string): string {
-      return JSON.stringify({ ...(JSON.parse(lasting.PAWL_VICTIM_OPTIONS) as object), only: [only, "relay"] });
+    function options(lane: string): string {
+      return JSON.stringify({ ...(JSON.parse(lasting.PAWL_VICTIM_OPTIONS) as object), lanes: [lane, "relay"] });
     }
     /** It ended, and no other worker got it. */
     async function once(lifecycle: typeof thinker | typeof holder, id: string): Promise<void> {

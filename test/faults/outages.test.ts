@@ -138,7 +138,7 @@ describe("outages under load", () => {
       await receiver.deliveries.whenArrived([...noted.values()].reduce((sum, one) => sum + one, 0));
       const told = () => [receiver.alerts.length >= lost, tickets.length >= lost];
       await vi.waitFor(() => expect(told()).toEqual([true, true]), 180_000);
-      await vi.waitFor(async () => expect(await t.pawl.outbox.lag()).toMatchObject({ pending: 0 }), 60_000);
+      await vi.waitFor(async () => expect(await t.pawl.outbox.status()).toMatchObject({ pending: 0 }), 60_000);
       console.info(
         `${seconds} s: ${instances} instances, ${refused} calls refused meanwhile, all ended ${Math.round(endedMs)} ms ` +
           `after, all told ${Math.round(performance.now() - backAt)} ms after; webhooks: ${receiver.deliveries.count}, ` +

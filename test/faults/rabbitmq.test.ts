@@ -96,7 +96,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     await vi.waitFor(async () => expect(await isSo()).toBe(true), { interval: 20, timeout: 60_000 });
   }
 
-  const isEmpty = async () => (await pawl.outbox.lag()).pending === 0;
+  const isEmpty = async () => (await pawl.outbox.status()).pending === 0;
 
   test("killed and started again in the middle of it: every message arrives, for the first time in order, relay and consumer come back", async () => {
     const random = new Random(seed);
@@ -186,7 +186,7 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
     const { queue, relay } = await relayTo({ queue: { type: "classic", maxLength: 2, overflow: "reject-publish" } });
     await writeSome(pawl, "a", 5);
     await until(() => relay.counts.failed > 2);
-    expect((await pawl.outbox.lag()).pending).toBe(3);
+    expect((await pawl.outbox.status()).pending).toBe(3);
     const all = new Deliveries();
     const reading = await channel();
     await reading.consume(

@@ -232,8 +232,8 @@ describe("a marketplace", () => {
     expect(() => declare(marketplace)).toThrow();
     expect(declare(memoryMarketplace()).crowds).toHaveLength(1);
   });
-  breaking("Marketplace.end", async (how, broken) => {
-    const marketplace = Object.assign(memoryMarketplace(), { end: broken }) as Marketplace;
+  breaking("Marketplace.shutdown", async (how, broken) => {
+    const marketplace = Object.assign(memoryMarketplace(), { shutdown: broken }) as Marketplace;
     const own = await testPawl({ lifecycles: [idle], crowds: [receipts], marketplaces: { memory: marketplace } });
     const closed = await impatiently(() => own.close()).then(
       () => "closed",

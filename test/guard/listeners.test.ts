@@ -68,7 +68,7 @@ const isItsFailure = ({ level, message }: CapturedLog["lines"][number]) =>
 
 describe("of a worker", () => {
   breaking("WorkOptions.onMove", (how, broken) => goesOn(how, { onMove: once(broken) }));
-  breaking("Log", (how, broken) => goesOn(how, { log: once(broken) }));
+  breaking("Log", (how, broken) => goesOn(how, { onLog: once(broken) }));
   breaking("WorkOptions.onFailure", (how, broken) =>
     goesOn(how, { onFailure: once(broken) }, () => t.faults.plant("claim.before", "throw")),
   );

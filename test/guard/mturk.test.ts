@@ -22,7 +22,7 @@ async function failsToPublish(options: MturkOptions): Promise<void> {
   const own = await broken(options);
   const published = impatiently(() => own.marketplace.publish(own.posting(), call));
   await expect(published).rejects.toThrow();
-  await own.marketplace.end();
+  await own.marketplace.shutdown();
   await own.server.stop();
   expect(await good.marketplace.publish(good.posting(), call)).toMatchObject({ open: true });
 }
@@ -36,6 +36,6 @@ breaking("MturkOptions.answer", async (_, answer) => {
   own.server.workers.work(job.id, "W1", { total: "12.5" });
   const [submission] = await own.marketplace.submissions(job.id, call);
   expect(submission?.answer).toEqual({ $raw: expect.any(String) }); // For the schema of the label to refuse.
-  await own.marketplace.end();
+  await own.marketplace.shutdown();
   await own.server.stop();
 });

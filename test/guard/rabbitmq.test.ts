@@ -90,7 +90,7 @@ onRabbitmq("RabbitMQ", () => {
     await consumer.stop();
   });
 
-  breaking("DeadLetterOptions.handler", async (_, broken) => {
+  breaking("ConsumeDeadLettersOptions.handler", async (_, broken) => {
     const failures: unknown[] = [];
     const queue = await inbox("bad", "good");
     const { handler, arrived } = handling(broken, ({ body }: { body: string }) => body);

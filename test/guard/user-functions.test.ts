@@ -139,7 +139,7 @@ const tick = lifecycle("tick", {
 });
 const schedules = ["ScheduleDefinition.key", "StartData"].map((name, index) =>
   schedule(`s${index}`, {
-    every: "1h",
+    interval: "1h",
     start: tick,
     key: ({ at }) => act("ScheduleDefinition.key", name === "StartData" ? fine : broken.current, `${index} ${at}`),
     data: () => act("StartData", name === "StartData" ? broken.current : fine, fine),

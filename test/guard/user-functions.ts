@@ -28,7 +28,7 @@ const made = new Set([
     "Crowd",
     "Schedule",
   ],
-  ...["LifecycleModel", "Asked", "Pawl", "Tx", "Work", "Step", "Effect", "Kernel", "Verbs", "CallbackTaker"],
+  ...["LifecycleModel", "Asked", "Pawl", "Tx", "Work", "Step", "Effect", "Kernel", "Verbs", "CallbackReceiver"],
 ]);
 
 /**

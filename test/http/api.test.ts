@@ -141,10 +141,10 @@ describe("everything is answered as it is documented", () => {
       payload: { score: 3 },
       dedupeKey: "r",
     });
-    expect(await api.get(`/callbacks/${late.id}`)).toMatchObject({ isLate: true, status: "kept" });
+    expect(await api.get(`/callbacks/${late.id}`)).toMatchObject({ late: true, status: "kept" });
     expect(await api.get("/callbacks?late=true")).toMatchObject([{ id: late.id }]);
     expect(await api.get("/lifecycles/essay/keys/late/callbacks?late=true")).toMatchObject([
-      { id: late.id, event: "graded", payload: { score: 3 }, error: null, isLate: true, status: "kept" },
+      { id: late.id, event: "graded", payload: { score: 3 }, error: null, late: true, status: "kept" },
     ]);
     expect(await api.get("/lifecycles/essay/keys/late")).toMatchObject({ state: "failed", data: { text: "…" } });
     const failed = await api.get<readonly { failure: { reason: string } }[]>(
@@ -192,7 +192,7 @@ describe("everything is answered as it is documented", () => {
     expect(await api.get("/breakers/llm/history?limit=1")).toMatchObject([{ cause: "released" }]);
     await t.pawl.publish("grading.request", { text: "…" }, { aggregate: { type: "essay", id: "1" } });
     expect(await api.get("/outbox")).toMatchObject({
-      lag: { dead: 0 },
+      dead: 0,
       types: [{ type: "grading.request", pending: 1 }],
     });
     expect(await api.get("/messages?status=pending&status=dead&type=grading.request")).toMatchObject([
@@ -328,10 +328,10 @@ describe("everything is answered as it is documented", () => {
     await api.post("/crowds/receipts/jobs", { key: "r2", content: { image: "r2" } });
     await t.work();
     const other = await api.get<Thing>("/crowds/receipts/keys/r2");
-    await api.post(`/crowd-jobs/${other.id}/look`);
+    await api.post(`/crowd-jobs/${other.id}/sync`);
     await t.work();
     here.workers.work(here.workers.openJobs()[0]!.id, "W2", { total: "two" });
-    await api.post(`/crowd-jobs/${other.id}/look`);
+    await api.post(`/crowd-jobs/${other.id}/sync`);
     await t.work();
     const [bad] = await api.get<Thing[]>("/submissions?state=errored");
     await api.post(`/submissions/${bad!.id}/retry`, { reason: "look again" });

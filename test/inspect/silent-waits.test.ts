@@ -14,7 +14,7 @@ const order = lifecycle("order", {
     hoping: { timeout: { after: ({ data }) => (data.quiet ? null : "1h"), send: "done" }, on: { done: "done" } },
     asking: { ask: { queue: checks, sample: () => ({}) }, on: { answered: "done", unanswered: "done" } },
     parked: {
-      release: { every: "1m", atMost: 5, send: "done" },
+      release: { interval: "1m", limit: 5, send: "done" },
       on: {
         done: {
           to: "done",

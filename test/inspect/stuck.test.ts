@@ -25,10 +25,10 @@ const parcel = lifecycle("parcel", {
     working: { run: () => {}, uses: "llm", retry: once, on: { worked: { to: "done", after: () => {} } } },
     limited: { run: () => {}, limit: 1, on: { worked: "done" } },
     parked: {
-      release: { every: "5m", atMost: 10, send: "go" },
+      release: { interval: "5m", limit: 10, send: "go" },
       on: { go: { to: "done", guard: ({ data }) => !data.held || "it is held back" } },
     },
-    jammed: { release: { every: "1m", atMost: 5, send: "go" }, on: { go: { to: "done", guard: jam } } },
+    jammed: { release: { interval: "1m", limit: 5, send: "go" }, on: { go: { to: "done", guard: jam } } },
     weighing: {
       timeout: { after: "1h", send: "expire" },
       recoverWith: "expire",

@@ -71,7 +71,7 @@ eachStore((store) => {
     const slow = pawl.work({ pollInterval: 10, onMove: ({ to }) => to === "Processing" && begun.resolve() });
     await pawl.enqueue(errand, {}, { key: "slow" });
     await begun.promise;
-    pawl.work({ only: ["errand:after"] });
+    pawl.work({ lanes: ["errand:after"] });
     // Its step ends only when the other worker has: stopped one after the other, they would wait for the grace time.
     await pawl.close();
     expect(await t.pawl.get(errand, "slow")).toMatchObject({ state: "done" });

@@ -21,7 +21,7 @@ const parcel = lifecycle("parcel", {
       on: { packed: "waiting" },
     },
     waiting: { timeout: { after: "30m", send: "called" }, on: { called: "parked", noted: {} } },
-    parked: { release: { every: "10m", atMost: 10, send: "go" }, on: { go: "sent" } },
+    parked: { release: { interval: "10m", limit: 10, send: "go" }, on: { go: "sent" } },
     sent: { final: "success" },
   },
 });

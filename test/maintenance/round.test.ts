@@ -27,7 +27,7 @@ const parent = lifecycle("parent", {
 });
 
 const held: { hook: () => unknown } = { hook: () => {} };
-const hourly = schedule("hourly", { every: "1h", start: errand, key: ({ at }) => at });
+const hourly = schedule("hourly", { interval: "1h", start: errand, key: ({ at }) => at });
 
 eachStore((store) => {
   const open = () => store.open({ lifecycles: [errand, waiting, parent], schedules: [hourly] });

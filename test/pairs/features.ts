@@ -150,7 +150,7 @@ export const features: readonly Feature[] = [
   },
   {
     name: "release",
-    state: (next) => ({ release: { every: "1m", atMost: 5, send: "let_go" }, on: { let_go: next } }),
+    state: (next) => ({ release: { interval: "1m", limit: 5, send: "let_go" }, on: { let_go: next } }),
     check: moved("let_go"),
   },
   {

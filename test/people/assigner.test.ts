@@ -121,7 +121,7 @@ eachStore((store) => {
       ],
     });
     expect(await t.pawl.people.deskWork(lost.id, "ann")).toMatchObject({
-      assignment: { status: "expired", deadline: expect.any(Date), expiredAt: expect.any(Date) },
+      assignment: { status: "expired", deadlineAt: expect.any(Date), expiredAt: expect.any(Date) },
     });
     const { queues } = await t.pawl.people.desk("ann");
     expect(queues.find((one) => one.name === name)).toMatchObject({ assignments: [], waiting: 0 });

@@ -88,8 +88,8 @@ eachStore((store) => {
     expect(next.assignment).toMatchObject({
       status: "pending",
       labelerId: "ada",
-      queueId: few,
-      deadline: null,
+      queue: few,
+      deadlineAt: null,
       attempts: 0,
       createdAt: now,
       startedAt: null,
@@ -108,7 +108,7 @@ eachStore((store) => {
     expect(begun).toMatchObject({
       status: "in_progress",
       startedAt: now,
-      deadline: new Date(now.getTime() + 600_000),
+      deadlineAt: new Date(now.getTime() + 600_000),
       attempts: 1,
     });
     expect(await t.pawl.people.assignment(id)).toEqual(begun);
@@ -368,7 +368,7 @@ eachStore((store) => {
     const { startBy, try: nth, revisionOf, ...fields } = (await t.pawl.people.submit(id, "ada", cat)).assignment;
     expect(Object.keys(fields).sort()).toEqual(
       [
-        ...["id", "sampleId", "labelerId", "queueId", "status", "deadline", "attempts", "labelId", "skipReason"],
+        ...["id", "sampleId", "labelerId", "queue", "status", "deadlineAt", "attempts", "labelId", "skipReason"],
         ...["createdAt", "startedAt", "completedAt", "expiredAt", "skippedAt"],
       ].sort(),
     );
@@ -400,9 +400,9 @@ eachStore((store) => {
     expect(await t.pawl.people.assignment(begun.id)).toMatchObject({ status: "in_progress" });
     await t.advance("55m");
     for (const { id } of [begun, waiting]) {
-      const { expiredAt, deadline, startBy, status } = await t.pawl.people.assignment(id);
+      const { expiredAt, deadlineAt, startBy, status } = await t.pawl.people.assignment(id);
       expect(status).toBe("expired");
-      expect(expiredAt!.getTime() - (deadline ?? startBy)!.getTime()).toBeLessThanOrEqual(60_000);
+      expect(expiredAt!.getTime() - (deadlineAt ?? startBy)!.getTime()).toBeLessThanOrEqual(60_000);
       expect((await movesOf(t, id)).at(-1)).toMatch(/^expire: \w+ > expired by timer$/);
     }
     expect((await given(t, name, "cem")).sampleId).toBe(begun.sampleId);

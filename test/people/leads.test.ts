@@ -32,7 +32,7 @@ eachStore((store) => {
     expect(await t.pawl.people.extend(id, "ada")).toMatchObject({
       status: "in_progress",
       attempts: 1,
-      deadline: new Date(t.now().getTime() + 600_000),
+      deadlineAt: new Date(t.now().getTime() + 600_000),
     });
     await t.advance("9m");
     expect(await t.pawl.people.submit(id, "ada", cat)).toMatchObject({ late: false });
@@ -132,7 +132,7 @@ eachStore((store) => {
   test("A47 within the grace that a queue gives, a label counts after the deadline, too", async () => {
     const name = await newQueue(t, { finishWithin: "10m", grace: "30s" });
     const one = await started(t, name, "ada");
-    expect(one.deadline).toEqual(new Date(t.now().getTime() + 600_000));
+    expect(one.deadlineAt).toEqual(new Date(t.now().getTime() + 600_000));
     await t.advance("10m");
     await t.advance("29s");
     expect(await t.pawl.people.submit(one.id, "ada", cat)).toMatchObject({ late: false });

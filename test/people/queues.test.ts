@@ -50,7 +50,7 @@ eachStore((store) => {
     expect(t.pawl.lifecycles.map((one) => one.name)).toEqual(["asking"]);
     expect(t.pawl.internalLifecycles.map((one) => one.name)).toEqual(["pawl_sample", "pawl_assignment"]);
     await t.pawl.people.add(essays, { key: "one", data: { text: "…" } });
-    expect(await given(t, "essays", "ada")).toMatchObject({ queueId: "essays" });
+    expect(await given(t, "essays", "ada")).toMatchObject({ queue: "essays" });
   });
 
   test("a function gives each sample its place when it is added, also one that a lifecycle asks about", async () => {
@@ -96,10 +96,10 @@ eachStore((store) => {
     });
     expect(await whyNothing(t, name, "cem")).toMatchObject({ code: "not_eligible" });
     const other = await started(t, name, "ben");
-    expect(one.deadline).toEqual(new Date(t.now().getTime() + 600_000));
-    expect(other.deadline).toEqual(new Date(t.now().getTime() + 1_200_000));
+    expect(one.deadlineAt).toEqual(new Date(t.now().getTime() + 600_000));
+    expect(other.deadlineAt).toEqual(new Date(t.now().getTime() + 1_200_000));
     await t.pawl.people.extend(one.id, "ada");
-    expect((await t.pawl.people.assignment(one.id)).deadline).toEqual(one.deadline);
+    expect((await t.pawl.people.assignment(one.id)).deadlineAt).toEqual(one.deadlineAt);
     expect((await t.pawl.people.queues()).map((known) => known.name)).toContain(name);
     await t.pawl.people.deactivateQueue(name);
     expect(await t.pawl.people.queue(name)).toMatchObject({ active: false });

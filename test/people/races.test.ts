@@ -25,7 +25,7 @@ eachStore((store) => {
       details: { from: "pending", to: "completed" },
     });
     const begun = await t.pawl.people.start(one.id, "a");
-    expect(begun).toMatchObject({ status: "in_progress", startedAt: t.now(), deadline: expect.any(Date) });
+    expect(begun).toMatchObject({ status: "in_progress", startedAt: t.now(), deadlineAt: expect.any(Date) });
     expect((await t.pawl.people.submit(one.id, "a", cat)).assignment).toMatchObject({
       status: "completed",
       completedAt: t.now(),

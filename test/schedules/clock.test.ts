@@ -7,7 +7,7 @@ const audit = lifecycle("audit", {
   initial: "open",
   states: { open: { forever: true, on: { close: "closed" } }, closed: { final: "success" } },
 });
-const hourly = schedule("hourly", { every: "1h", start: audit });
+const hourly = schedule("hourly", { interval: "1h", start: audit });
 
 eachStore((store) => {
   test("a database clock that was ahead and is right again leaves no schedule waiting for the future", async () => {

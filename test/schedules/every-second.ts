@@ -7,4 +7,4 @@ export const tick = lifecycle("tick", {
 });
 
 /** Of which no tick may be lost, whoever dies. */
-export const everySecond = schedule("every-second", { every: "1s", start: tick, missed: "all" });
+export const everySecond = schedule("every-second", { interval: "1s", start: tick, missed: "all" });

@@ -14,7 +14,7 @@ import { everySecond, tick } from "./every-second.ts";
 
 const tidy = job("tidy", { run: () => {} });
 const minutely = schedule("minutely", { cron: "* * * * *", start: tidy, missed: "all" });
-const often = schedule("often", { every: "10s", start: tidy, missed: "all" });
+const often = schedule("often", { interval: "10s", start: tidy, missed: "all" });
 
 /** Everything that was started, by its key, and how often. */
 async function startedKeys(pawl: Pawl): Promise<string[]> {

@@ -18,7 +18,7 @@ const audit = lifecycle("audit", {
   states: { open: { forever: true, on: { close: "closed" } }, closed: { final: "success" } },
 });
 
-const hourly = schedule("hourly", { every: "1h", start: audit, data: ({ at }) => ({ at }) });
+const hourly = schedule("hourly", { interval: "1h", start: audit, data: ({ at }) => ({ at }) });
 const nightly = schedule("nightly", {
   cron: "30 3 * * *",
   timezone: "Europe/Berlin",
@@ -92,8 +92,8 @@ eachStore((store) => {
   });
 
   test("or not at all, or each of them, as the schedule says", async () => {
-    const skipping = schedule("skipping", { every: "1h", start: tidy, missed: "skip" });
-    const all = schedule("all", { every: "1h", start: audit, data: ({ at }) => ({ at }), missed: "all" });
+    const skipping = schedule("skipping", { interval: "1h", start: tidy, missed: "skip" });
+    const all = schedule("all", { interval: "1h", start: audit, data: ({ at }) => ({ at }), missed: "all" });
     await using t = await open([skipping, all]);
     await t.maintain();
     const clock = t.kernel.clock as TestClock;
@@ -107,7 +107,7 @@ eachStore((store) => {
   });
 
   test("many ticks that were missed are all run, some at a time", async () => {
-    const quick = schedule("quick", { every: "1s", start: tidy, missed: "all" });
+    const quick = schedule("quick", { interval: "1s", start: tidy, missed: "all" });
     await using t = await open([quick]);
     await t.maintain();
     const clock = t.kernel.clock as TestClock;
@@ -145,7 +145,7 @@ eachStore((store) => {
   });
 
   test("with a key of its own, a tick finds the instance that is still open", async () => {
-    const one = schedule("one", { every: "1h", start: tidy, key: () => "the-one" });
+    const one = schedule("one", { interval: "1h", start: tidy, key: () => "the-one" });
     await using t = await open([one]);
     await t.advance("2h");
     expect(await t.pawl.list(tidy)).toHaveLength(1);
@@ -163,7 +163,7 @@ eachStore((store) => {
   ])("a tick with %s is told of, and does not hold up the next", async (_, code, wrong) => {
     let isWrong = true;
     const fickle = schedule("fickle", {
-      every: "1h",
+      interval: "1h",
       start: audit,
       data: ({ at }) => (isWrong && "data" in wrong ? (wrong.data() as never) : { at }),
       key: ({ at }) => (isWrong && "key" in wrong ? wrong.key() : at),

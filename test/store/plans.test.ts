@@ -44,7 +44,7 @@ const chain = lifecycle("chain", {
   },
 });
 const model = job("model", { run: () => {}, limit: 20, rate: "5000/m" });
-const hourly = schedule("hourly", { every: "1h", start: model });
+const hourly = schedule("hourly", { interval: "1h", start: model });
 const lanes = ["chain@1/one", "chain@1/two", "chain@1:after", "model@1/pending"];
 const holder = { worker: "w", leaseMs: 30_000 };
 const claim = { lanes: lanes.slice(0, 3), limit: 50, share: 50, ...holder };

@@ -92,7 +92,7 @@ export function attemptOn(services: Services) {
       },
       solves_processed: { ...works, on: { enqueue_plagiarism_index: "enqueued_for_plagiarism_index" } },
       enqueued_for_plagiarism_index: {
-        release: { every: "1m", atMost: 500, send: "start_index_for_plagiarism" },
+        release: { interval: "1m", limit: 500, send: "start_index_for_plagiarism" },
         on: { start_index_for_plagiarism: "indexing_for_plagiarism" },
       },
       indexing_for_plagiarism: {
@@ -108,7 +108,7 @@ export function attemptOn(services: Services) {
       additional_attempt_info_stored: { ...works, on: { verify_proctor_results: "proctoring_results_generated" } },
       proctoring_results_generated: { ...works, on: { calculate_score: "score_calculated" } },
       score_calculated: {
-        release: { every: "1m", atMost: 500, send: "enqueue_plagiarism_calculation" },
+        release: { interval: "1m", limit: 500, send: "enqueue_plagiarism_calculation" },
         on: { enqueue_plagiarism_calculation: "enqueued_for_plagiarism_calculation" },
       },
       enqueued_for_plagiarism_calculation: { ...works, on: { finish: "processed" }, checkpoint: "score_calculated" },

@@ -14,7 +14,7 @@ const parked = lifecycle("plans_parked", {
   initial: "parked",
   states: {
     parked: {
-      release: { every: "1ms", atMost: 1_000, send: "go" },
+      release: { interval: "1ms", limit: 1_000, send: "go" },
       on: {
         go: {
           to: "done",

@@ -21,7 +21,7 @@ const parcel = lifecycle("parcel", {
   },
 });
 const tidy = job("tidy", { run: () => {} });
-const hourly = schedule("hourly", { every: "1h", start: tidy, missed: "all" });
+const hourly = schedule("hourly", { interval: "1h", start: tidy, missed: "all" });
 const lane = 'lane="parcel@1/labeling"';
 
 eachStore((store) => {

@@ -28,7 +28,7 @@ eachStore((store) => {
   ])("callbacks of a worker that %s stop neither its steps nor its leases", async (how, callback) => {
     const logger = new CapturedLog();
     await using t = await store.open({ lifecycles: [errand], logger });
-    const broken = { onMove: callback, onFailure: callback, log: callback } as object;
+    const broken = { onMove: callback, onFailure: callback, onLog: callback } as object;
     const worker = t.pawl.work({ ...broken, leaseDuration: 150, pollInterval: 10, maintenanceInterval: 0 });
     t.faults.plant("fire.before", "throw"); // Something for `onFailure`.
     t.faults.plant("renew.before", "throw");

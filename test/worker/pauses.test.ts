@@ -195,13 +195,13 @@ eachStore((store) => {
     await using t = await open();
     await t.pawl.start(letter, { key: "l" });
     await t.pawl.enqueue(sweep, {}, { key: "s" });
-    const worker = t.pawl.work({ only: ["letter/writing", "sweep"] });
+    const worker = t.pawl.work({ lanes: ["letter/writing", "sweep"] });
     await t.pawl.wait(sweep, "s");
     await t.pawl.wait(letter, "l", { until: "sending" });
     await worker.stop();
     expect(ran.sort()).toEqual(["sweep", "writing"]);
-    for (const only of [["lettre"], ["letter/done"], ["letter/", "sweep"], [7]]) {
-      expect(() => t.pawl.work({ only: only as string[] })).toThrow("`only` names");
+    for (const lanes of [["lettre"], ["letter/done"], ["letter/", "sweep"], [7]]) {
+      expect(() => t.pawl.work({ lanes: lanes as string[] })).toThrow("`lanes` names");
     }
   });
 

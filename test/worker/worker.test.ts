@@ -65,7 +65,7 @@ eachStoreAndPooler((store) => {
     await t.pawl.enqueue(errand, {}, { key: "fourth" });
     await t.pawl.enqueue(errand, {}, { key: "first", priority: -2 });
     await t.pawl.enqueue(errand, {}, { key: "second", priority: -1 });
-    const watched = new WatchedWorker(t.pawl, { only: ["errand"] });
+    const watched = new WatchedWorker(t.pawl, { lanes: ["errand"] });
     await t.pawl.wait(errand, "last");
     await watched.worker.stop();
     expect(order).toEqual(["first", "second", "third", "fourth", "last"]);

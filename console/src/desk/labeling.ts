@@ -142,7 +142,7 @@ export class Labeling {
 
   /** Every second: updates the remaining time, and acts on it. */
   tick(): void {
-    const deadline = this.given.value?.assignment.deadline ?? null;
+    const deadline = this.given.value?.assignment.deadlineAt ?? null;
     const { leftMs, queue, phase } = this;
     leftMs.value = deadline === null ? undefined : this.#timing.left(deadline);
     if (phase.value === "working" && leftMs.value !== undefined && queue.value !== undefined) {

@@ -133,6 +133,6 @@ export class Inspect {
    */
   verify(options: VerifyOptions = {}): Promise<Violation[]> {
     refuseInside(this.#kernel, "inspect.verify");
-    return verify(this.#kernel.db, checkedOptions(options, ["slice", "most"], "inspect.verify"));
+    return verify(this.#kernel.db, checkedOptions(options, ["batchSize", "limit"], "inspect.verify"));
   }
 }

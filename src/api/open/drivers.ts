@@ -146,7 +146,7 @@ export class Drivers {
       ...(await Promise.allSettled([
         ...(outbox?.brokers ?? []).map((one) => inTime(`Closing the broker \`${one.name}\``, () => one.close())),
         ...alerts.map((one) => inTime(`Closing the alert sink \`${one.name}\``, () => one.close?.())),
-        ...[...marketplaces].map((one) => inTime("Closing a marketplace", () => one.end())),
+        ...[...marketplaces].map((one) => inTime("Closing a marketplace", () => one.shutdown())),
       ])),
       ...(await Promise.allSettled([close()])),
     ];

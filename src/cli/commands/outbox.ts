@@ -61,7 +61,7 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
     return;
   }
   printTable(terminal, answer.types, typeColumns);
-  const { pending, dead, unrouted, oldestPendingMs } = answer.lag;
+  const { pending, dead, unrouted, oldestPendingMs } = answer;
   const waited = oldestPendingMs === null ? "" : `, the oldest since ${Math.round(oldestPendingMs / 1_000)} s`;
   const stray = unrouted === 0 ? "" : ` ${unrouted} have a type that no broker accepts.`;
   if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} pending${waited}; ${dead} dead.${stray}`));

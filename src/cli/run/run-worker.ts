@@ -14,7 +14,7 @@ import { untilStopped } from "./until-stopped.ts";
 /** Runs steps on a server until it is stopped; running steps may finish, the others are returned. */
 export function runWorker(
   context: Context,
-  { wait, ...work }: { concurrency: number; only?: readonly string[] } & Waits,
+  { wait, ...work }: { concurrency: number; lanes?: readonly string[] } & Waits,
 ): Promise<number> {
   return runOnServer(context, { command: "work", wait }, async (pawl, { database, config }) => {
     const worker = pawl.work(work);

@@ -86,7 +86,7 @@ test("R77 a late result is shown in a banner, to be seen and not in force", () =
     payload: { score: 7 },
     error: null,
     receivedAt: at,
-    isLate: true,
+    late: true,
     status: "kept",
     reason: null,
     version: null,

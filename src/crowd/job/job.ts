@@ -64,7 +64,7 @@ export function jobOf(family: CrowdLifecycles) {
         },
       },
       running: {
-        timeout: { after: family.crowd.sweepEvery, send: "sweep" },
+        timeout: { after: family.crowd.syncInterval, send: "sweep" },
         on: { notice: "syncing", progress: "syncing", sweep: "syncing", close },
         recoverWith: "sweep",
       },

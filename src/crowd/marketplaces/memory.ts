@@ -37,7 +37,7 @@ export interface MemoryMarketplaceOptions {
 }
 
 /** What can be made to fail. */
-export type MarketplaceCall = Exclude<keyof Marketplace, "title" | "can" | "sandbox" | "check" | "end">;
+export type MarketplaceCall = Exclude<keyof Marketplace, "title" | "can" | "sandbox" | "check" | "shutdown">;
 
 /** How a call fails: before it is done, or after, so that only its reply is lost. */
 export interface MarketplaceFault {
@@ -216,7 +216,7 @@ export class MemoryMarketplace implements Marketplace {
     return this.#answer("balance", call, () => null);
   }
 
-  async end(): Promise<void> {}
+  async shutdown(): Promise<void> {}
 
   /** Performs the call, unless a fault is planted before it, or for its reply. */
   async #answer<T>(name: MarketplaceCall, { signal }: MarketplaceContext, act: () => T): Promise<T> {

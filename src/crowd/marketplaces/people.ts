@@ -107,7 +107,7 @@ class PeopleMarketplace implements Marketplace {
     if (verdict === "rejected" && (feedback ?? "").trim() === "") {
       throw new PermanentError(`Submission ${submission} cannot be rejected without a message to its worker.`);
     }
-    const saying = { actor: label.queueId, comment: feedback, isFirst: true };
+    const saying = { actor: label.queue, comment: feedback, isFirst: true };
     try {
       if (verdict === "approved") await this.#postings.accept(submission, saying);
       else await this.#postings.reject(submission, saying);
@@ -146,7 +146,7 @@ class PeopleMarketplace implements Marketplace {
     return null;
   }
 
-  async end(): Promise<void> {}
+  async shutdown(): Promise<void> {}
 
   /** A job that is not deleted; a sample that has ended counts as a deleted one. */
   async #find(id: string): Promise<PostedSample | undefined> {

@@ -7,10 +7,10 @@ import { lifecycle } from "../lifecycle.ts";
 import type { Context, LifecycleModel } from "../model.ts";
 import { buildLifecycle } from "../read/build.ts";
 import { statesAndEdges } from "../shape.ts";
+import { allowedEvents } from "./allowed-events.ts";
 import { decide, decideRename, decideStart, type Refusal } from "./decide.ts";
 import type { InstanceModel } from "./instance.ts";
 import type { Decision, LifecycleEvent } from "./move.ts";
-import { permissions } from "./permissions.ts";
 
 const now = Date.UTC(2030, 0, 1, 12);
 const id = "0195a1c0-0000-7000-8000-000000000000";
@@ -343,7 +343,7 @@ describe("an event with an edge of the state and one of the lifecycle", () => {
       blockers: [{ reason: "not any more" }, { reason: "it is in payout" }],
     });
     expect(states).toEqual([]);
-    expect(permissions(claim, payout, null, now)).toContainEqual(
+    expect(allowedEvents(claim, payout, null, now)).toContainEqual(
       expect.objectContaining({ event: "withdraw", permitted: "no" }),
     );
     expect(decided(decide(claim, open, event("withdraw"), now)).instance.state).toBe("withdrawn");
@@ -463,7 +463,7 @@ describe("the built-in events", () => {
         },
       ],
     });
-    expect(permissions(doc, stranded, null, now).find((one) => one.event === "recover")?.permitted).toBe("no");
+    expect(allowedEvents(doc, stranded, null, now).find((one) => one.event === "recover")?.permitted).toBe("no");
     expect(follow(doc, stranded, "restart").state).toBe("draft");
   });
 
@@ -778,7 +778,7 @@ describe("any lifecycle, any events", () => {
 
   test("what is permitted is taken, and what is not is refused for the reasons that were given", () => {
     holds(({ model, instance, event: sent }) => {
-      const listed = permissions(model, instance, sent.actor, now);
+      const listed = allowedEvents(model, instance, sent.actor, now);
       expect(listed.map((one) => one.event)).toEqual(model.eventsFrom(instance.state));
       for (const permission of listed) {
         const outcome = decide(model, instance, event(permission.event, undefined, { actor: sent.actor }), now);

@@ -32,7 +32,7 @@ function build({ states, maxFailures, scope }: Pipeline): LifecycleModel {
     const back = backOf(at);
     const rest = { on: { next: name(at + 1) }, checkpoint: back === undefined ? undefined : name(back) };
     if (kind === "work") return { run: () => {}, ...rest };
-    if (kind === "park") return { release: { every: "1m", atMost: 1, send: "next" }, ...rest };
+    if (kind === "park") return { release: { interval: "1m", limit: 1, send: "next" }, ...rest };
     const isTarget = back === undefined || states.some((_, other) => backOf(other) === at);
     return { forever: true, ...rest, recoverWith: isTarget ? "next" : undefined };
   });

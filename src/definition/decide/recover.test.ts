@@ -45,7 +45,7 @@ const order = lifecycle("order", {
     packing: { forever: true, on: { packed: "sent", weighed: "sent" }, recoverWith: "packed" },
     sent: { forever: true, on: { weighed: "done", noted: {} }, checkpoint: "packing" },
     lost: { forever: true, on: { found: "sent" }, recoverWith: "reopen" },
-    parked: { release: { every: "1m", atMost: 10, send: "go" }, on: { go: "done" } },
+    parked: { release: { interval: "1m", limit: 10, send: "go" }, on: { go: "done" } },
     done: { final: "success" },
     failed: { on: { reopen: "open", lose: "lost", check: "checking", park: "parked" } },
   },

@@ -111,9 +111,9 @@ interface State<In extends Shared, Own, Label> {
   readonly ask?: Ask<In["data"]>;
   /** The state is parked until a scheduler sends its event, in bulk. */
   readonly release?: {
-    readonly every: Duration;
+    readonly interval: Duration;
     /** How many are released at a time. */
-    readonly atMost: number;
+    readonly limit: number;
     readonly send: NoInfer<WithoutPayload<In, keyof Own | In["common"]>>;
   };
   /** The state waits for its children; a failed one fails it, counts, or is waited for. */

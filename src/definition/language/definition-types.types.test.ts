@@ -89,7 +89,7 @@ const refusedTwice: Record<string, () => unknown> = {
     lifecycle("n", {
       initial: "a",
       // @ts-expect-error
-      states: { a: { release: { every: "1m", most: 1, send: "x" }, on: { x: "b" } }, b: end },
+      states: { a: { release: { interval: "1m", most: 1, send: "x" }, on: { x: "b" } }, b: end },
     }),
   "a misspelt key of an ask": () =>
     lifecycle("n", {
@@ -121,7 +121,7 @@ const refusedTwice: Record<string, () => unknown> = {
       initial: "a",
       states: {
         // @ts-expect-error
-        a: { release: { every: "1m", atMost: 1, send: "y" }, on: { x: "c" } },
+        a: { release: { interval: "1m", limit: 1, send: "y" }, on: { x: "c" } },
         c: { forever: true, on: { y: "b" } },
         b: end,
       },
@@ -131,7 +131,7 @@ const refusedTwice: Record<string, () => unknown> = {
       events,
       initial: "a",
       // @ts-expect-error
-      states: { a: { release: { every: "1m", atMost: 1, send: "paid" }, on: { paid: "b" } }, b: end },
+      states: { a: { release: { interval: "1m", limit: 1, send: "paid" }, on: { paid: "b" } }, b: end },
     }),
   "a timeout that sends an event of no state": () =>
     // @ts-expect-error
@@ -269,7 +269,7 @@ const refusedTwice: Record<string, () => unknown> = {
     lifecycle("n", { data: { text: "" }, initial: "a", states: { a: { forever: true, on: { x: "b" } }, b: end } }),
   "a schedule of cron and every at once": () =>
     // @ts-expect-error
-    schedule("s", { every: "1h", cron: "0 3 * * *", start: parcel, data: { address: "Elm 3" } }),
+    schedule("s", { interval: "1h", cron: "0 3 * * *", start: parcel, data: { address: "Elm 3" } }),
   // @ts-expect-error
   "a job without a run": () => job("j", {}),
   // @ts-expect-error
@@ -671,9 +671,9 @@ const refusedByTheCompiler: Record<string, () => unknown> = {
   // @ts-expect-error
   "a job that returns what is not kept": () => job("j", { run: async () => 5 }),
   // @ts-expect-error
-  "a schedule without the data that its start needs": () => schedule("s", { every: "1h", start: parcel }),
+  "a schedule without the data that its start needs": () => schedule("s", { interval: "1h", start: parcel }),
   // @ts-expect-error
-  "a schedule with the wrong data": () => schedule("s", { every: "1h", start: parcel, data: { adress: "Elm 3" } }),
+  "a schedule with the wrong data": () => schedule("s", { interval: "1h", start: parcel, data: { adress: "Elm 3" } }),
 };
 
 describe("what does not make sense does not compile", () => {
@@ -864,7 +864,7 @@ describe("types are inferred from the schemas", () => {
           on: { ready: [{ to: "parked", guard: ({ data }) => data.n === 1 || "not one" }, "waiting"] },
         },
         parked: {
-          release: { every: "1m", atMost: 2, send: "released" },
+          release: { interval: "1m", limit: 2, send: "released" },
           on: { released: [{ to: "joining", guard: ({ data }) => data.n === 1 || "not one" }, { to: "alone" }] },
         },
         joining: {
@@ -1022,7 +1022,7 @@ describe("types are inferred from the schemas", () => {
     const bare = job("tidy-up", { run: () => {} });
     const all: AnyJob[] = [mail, bare];
     schedule("nightly", { cron: "30 3 * * *", timezone: "Europe/Berlin", start: bare });
-    schedule("hourly", { every: "1h", start: mail, data: (tick) => ({ to: tick.at }) });
+    schedule("hourly", { interval: "1h", start: mail, data: (tick) => ({ to: tick.at }) });
     const starting = async (step: Step) => {
       step.start(bare);
       step.start(bare, { key: "today" });

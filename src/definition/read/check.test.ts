@@ -81,8 +81,8 @@ const cases: Record<string, Case> = {
   "a timeout that is no object": ["shape_invalid", "states.a.timeout[0]", withA({ ...wait, timeout: ["1m"] })],
   "a release without a number": [
     "shape_invalid",
-    "states.a.release.atMost",
-    withA({ release: { every: "1m", send: "x" }, on: { x: "b" } }),
+    "states.a.release.limit",
+    withA({ release: { interval: "1m", send: "x" }, on: { x: "b" } }),
   ],
   "an unknown end": ["shape_invalid", "states.b.final", { initial: "a", states: { a: wait, b: { final: "done" } } }],
   "an ask of nobody": ["shape_invalid", "states.a.ask", withA({ ask: { sample }, on: { answered: "b" } })],
@@ -159,8 +159,8 @@ const cases: Record<string, Case> = {
   ],
   "a release of none": [
     "number_invalid",
-    "states.a.release.atMost",
-    withA({ release: { every: "1m", atMost: 0, send: "x" }, on: { x: "b" } }),
+    "states.a.release.limit",
+    withA({ release: { interval: "1m", limit: 0, send: "x" }, on: { x: "b" } }),
   ],
   "a timeout that does not parse": [
     "duration_invalid",
@@ -184,8 +184,8 @@ const cases: Record<string, Case> = {
   ],
   "a release at no time": [
     "duration_invalid",
-    "states.a.release.every",
-    withA({ release: { every: "", atMost: 1, send: "x" }, on: { x: "b" } }),
+    "states.a.release.interval",
+    withA({ release: { interval: "", limit: 1, send: "x" }, on: { x: "b" } }),
   ],
   "a retention that does not parse": ["duration_invalid", "retention", withRest({ retention: "long" })],
   "too many states": ["states_too_many", "states", { initial: "s0", states: chain(201) }],
@@ -207,7 +207,7 @@ const cases: Record<string, Case> = {
   "a state that joins and is parked": [
     "kinds_mixed",
     "states.a",
-    withA({ join: {}, release: { every: "1m", atMost: 1, send: "x" }, on: { x: "b", joined: "b" } }),
+    withA({ join: {}, release: { interval: "1m", limit: 1, send: "x" }, on: { x: "b", joined: "b" } }),
   ],
   "an end with an exit": [
     "final_exit",
@@ -295,7 +295,7 @@ const cases: Record<string, Case> = {
   "a release that sends what leads nowhere": [
     "event_unknown",
     "states.a.release.send",
-    withA({ release: { every: "1m", atMost: 1, send: "y" }, on: { x: "b" } }),
+    withA({ release: { interval: "1m", limit: 1, send: "y" }, on: { x: "b" } }),
   ],
   "a timeout that sends restart": [
     "event_unknown",
@@ -310,7 +310,7 @@ const cases: Record<string, Case> = {
   "a release that sends what needs a payload": [
     "payload_needed",
     "states.a.release.send",
-    withA({ release: { every: "1m", atMost: 1, send: "paid" }, on: { paid: "b" } }, { events: { paid } }),
+    withA({ release: { interval: "1m", limit: 1, send: "paid" }, on: { paid: "b" } }, { events: { paid } }),
   ],
   "a timeout that sends an answer": [
     "payload_needed",
@@ -652,7 +652,7 @@ describe("what is good passes", () => {
       recovery: {},
       states: {
         a: { ...wait, on: { x: "p" }, recoverWith: "x" },
-        p: { release: { every: "1m", atMost: 1, send: "y" }, on: { y: "c" } },
+        p: { release: { interval: "1m", limit: 1, send: "y" }, on: { y: "c" } },
         c: { run, on: { z: "b" }, checkpoint: "p" },
         b: end,
       },

@@ -113,13 +113,13 @@ function readAsk(value: unknown, place: string, faults: Faults): unknown {
 
 function readRelease(value: unknown, place: string, faults: Faults): StateModel["release"] {
   if (value === undefined) return undefined;
-  const fields = readFields(value, ["every", "atMost", "send"], place, faults);
+  const fields = readFields(value, ["interval", "limit", "send"], place, faults);
   if (fields === undefined) return undefined;
-  const remedy = 'Write all of { every: "1m", atMost: 500, send: "event" }.';
-  requireKeys(fields, ["every", "atMost", "send"], remedy, place, faults);
+  const remedy = 'Write all of { interval: "1m", limit: 500, send: "event" }.';
+  requireKeys(fields, ["interval", "limit", "send"], remedy, place, faults);
   return {
-    every: readDuration(fields.every, "1m", `${place}.every`, faults),
-    atMost: readInteger(fields.atMost, [1, 100_000], 1, `${place}.atMost`, faults),
+    interval: readDuration(fields.interval, "1m", `${place}.interval`, faults),
+    limit: readInteger(fields.limit, [1, 100_000], 1, `${place}.limit`, faults),
     send: readText(fields.send, `${place}.send`, faults) ?? "",
   };
 }

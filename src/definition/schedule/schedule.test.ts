@@ -58,7 +58,7 @@ describe("a schedule", () => {
 
   test("or ever so often, with data made for each time", () => {
     const hourly = schedule("hourly", {
-      every: "1h",
+      interval: "1h",
       start: mail,
       data: ({ at }) => ({ to: at }),
       key: () => "k",
@@ -66,7 +66,7 @@ describe("a schedule", () => {
     });
     expect(hourly).toMatchObject({ cron: undefined, everyMs: 3_600_000, timezone: "UTC", missed: "all" });
     expect(hourly.data({ schedule: "hourly", at: "now" })).toEqual({ to: "now" });
-    const fixed = schedule("fixed", { every: "1h", start: mail, data: { to: "ada" } });
+    const fixed = schedule("fixed", { interval: "1h", start: mail, data: { to: "ada" } });
     expect(fixed.data({ schedule: "fixed", at: "now" })).toEqual({ to: "ada" });
   });
 
@@ -76,16 +76,16 @@ describe("a schedule", () => {
     ["cron", { cron: 5, start: tidy }],
     ["timezone", { cron: "* * * * *", timezone: "Europe/Atlantis", start: tidy }],
     ["timezone", { cron: "* * * * *", timezone: "+02:00", start: tidy }],
-    ["timezone", { every: "1h", timezone: "Europe/Berlin", start: tidy }],
-    ["every", { every: "10ms", start: tidy }],
-    ["every", { every: "often", start: tidy }],
+    ["timezone", { interval: "1h", timezone: "Europe/Berlin", start: tidy }],
+    ["interval", { interval: "10ms", start: tidy }],
+    ["interval", { interval: "often", start: tidy }],
     ["definition", { start: tidy }],
-    ["definition", { cron: "* * * * *", every: "1h", start: tidy }],
+    ["definition", { cron: "* * * * *", interval: "1h", start: tidy }],
     ["definition", null],
-    ["start", { every: "1h" }],
-    ["start", { every: "1h", start: { kind: "queue" } }],
-    ["missed", { every: "1h", start: tidy, missed: "never" }],
-    ["crn", { every: "1h", start: tidy, crn: "" }],
+    ["start", { interval: "1h" }],
+    ["start", { interval: "1h", start: { kind: "queue" } }],
+    ["missed", { interval: "1h", start: tidy, missed: "never" }],
+    ["crn", { interval: "1h", start: tidy, crn: "" }],
   ])("is refused for its %s: %j", (place, definition, name: string = "s") => {
     expect(() => schedule(name, definition as never)).toThrow(`\n  - ${place}: `);
   });

@@ -29,9 +29,9 @@ type When =
        * @default "UTC"
        */
       readonly timezone?: string;
-      readonly every?: undefined;
+      readonly interval?: undefined;
     }
-  | { readonly every: Duration; readonly cron?: undefined; readonly timezone?: undefined };
+  | { readonly interval: Duration; readonly cron?: undefined; readonly timezone?: undefined };
 
 type StartData<L extends AnyLifecycle> = StartDataOf<L> | ((tick: Tick) => StartDataOf<L>);
 
@@ -88,7 +88,7 @@ export function readTiming(text: string): Timing | undefined {
   return typeof cron === "string" || !isTimezone(timezone) ? undefined : { cron, everyMs: undefined, timezone };
 }
 
-const keys = ["cron", "every", "timezone", "start", "data", "key", "missed"];
+const keys = ["cron", "interval", "timezone", "start", "data", "key", "missed"];
 
 /**
  * Starts a lifecycle or a job at set times.
@@ -118,16 +118,16 @@ export function schedule<L extends AnyLifecycle>(name: string, definition: Sched
 const shortestMs = 1_000;
 
 function readWhen(fields: Fields, faults: Faults): Pick<Schedule, "cron" | "everyMs"> {
-  const { cron, every } = fields;
-  if ((cron === undefined) === (every === undefined)) {
-    const problem = cron === undefined ? "It has neither cron nor every." : "It has both cron and every.";
-    faults.add("shape_invalid", whole, problem, 'Write either cron: "30 3 * * *" or every: "10m".');
+  const { cron, interval } = fields;
+  if ((cron === undefined) === (interval === undefined)) {
+    const problem = cron === undefined ? "It has neither cron nor interval." : "It has both cron and interval.";
+    faults.add("shape_invalid", whole, problem, 'Write either cron: "30 3 * * *" or interval: "10m".');
     return { cron: undefined, everyMs: undefined };
   }
   if (cron === undefined) {
-    const everyMs = durationMs(readDuration(every, shortestMs, "every", faults), "every");
+    const everyMs = durationMs(readDuration(interval, shortestMs, "interval", faults), "interval");
     if (everyMs < shortestMs)
-      faults.add("duration_invalid", "every", `${quotedValue(every)} is too often.`, "Write 1s or more.");
+      faults.add("duration_invalid", "interval", `${quotedValue(interval)} is too often.`, "Write 1s or more.");
     if (fields.timezone !== undefined) {
       faults.add("key_idle", "timezone", "Only a cron expression has a time zone.", "Take it out.");
     }

@@ -21,7 +21,7 @@ export const callback = named(
     payload: anything,
     error: orNull(shape<NonNullable<CallbackResponse["error"]>>({ name: text, message: text, code: text }, ["code"])),
     receivedAt: moment,
-    isLate: flag,
+    late: flag,
     status: callbackStatus,
     reason: orNull(text),
     version: about(orNull(whole), "The move that it caused."),

@@ -22,12 +22,10 @@ const dead = { id: listOf(id), type: text, all: flag };
 const status = oneOf("pending", "published", "dead", "discarded");
 
 const outbox = shape<OutboxResponse>({
-  lag: shape<OutboxResponse["lag"]>({
-    pending: about(whole, "Pending messages; at most 100,000 are counted."),
-    dead: about(whole, "Dead messages that await a decision."),
-    unrouted: about(whole, "Messages of types that no broker accepts; they are not part of the lag."),
-    oldestPendingMs: orNull(number),
-  }),
+  pending: about(whole, "Messages to send; at most 100,000 are counted."),
+  dead: about(whole, "Dead messages that await a decision."),
+  unrouted: about(whole, "Messages of types that no broker accepts; they are not part of the backlog."),
+  oldestPendingMs: about(orNull(number), "How long the oldest message to send has waited."),
   types: listOf(
     shape<OutboxResponse["types"][number]>({
       type: text,
@@ -64,9 +62,9 @@ const { get, post } = routesOf("Outbox");
 
 export const outboxRoutes = [
   get("outbox", "/outbox", "read", {
-    summary: "Get the lag of the outbox, in total and by type of message.",
+    summary: "Get the backlog of the outbox, in total and by type of message.",
     answer: outbox,
-    call: async ({ outbox: all }) => ({ lag: await all.lag(), types: await all.status() }),
+    call: ({ outbox: all }) => all.status(),
   }),
   get("messages", "/messages", "read", {
     summary: "List messages, oldest first. Defaults to pending and dead ones.",

@@ -44,8 +44,8 @@ export function releaseWait(known: KnownInstance): WaitingFor {
   const failure = waits.release_failure;
   const event = model?.release?.send ?? null;
   const givenUp = failure !== null && failure.retry_ms === null;
-  const every = model?.release?.every;
-  const firstMs = every === undefined ? null : enteredAt(known).getTime() + durationMs(every, "release.every");
+  const interval = model?.release?.interval;
+  const firstMs = interval === undefined ? null : enteredAt(known).getTime() + durationMs(interval, "release.interval");
   const turnMs = waits.release_ms ?? firstMs;
   // One that failed rests, and then has to wait for the next turn of its state.
   const againMs = givenUp ? null : Math.max(failure?.retry_ms ?? 0, turnMs ?? 0) || null;

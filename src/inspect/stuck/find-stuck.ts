@@ -136,7 +136,7 @@ function turnsOf({ lifecycles }: Kernel): ReleaseTurns[] {
   return [...lifecycles.values()].flatMap(({ name: lifecycle, states, renamed }) =>
     [...states.values()].flatMap(({ name, release }) => {
       if (release === undefined) return [];
-      const everyMs = durationMs(release.every, "release.every");
+      const everyMs = durationMs(release.interval, "release.interval");
       const names = [name, ...Object.keys(renamed).filter((old) => renamed[old] === name)];
       return names.map((state) => ({ lifecycle, state, everyMs }));
     }),

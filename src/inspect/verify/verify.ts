@@ -38,15 +38,15 @@ export interface Violation {
 
 export interface VerifyOptions {
   /**
-   * The number of instances per slice.
+   * The number of instances per batch.
    * @default 1,000
    */
-  readonly slice?: number;
+  readonly batchSize?: number;
   /**
    * The number of violations after which it stops.
    * @default 1,000
    */
-  readonly most?: number;
+  readonly limit?: number;
 }
 
 interface Found {
@@ -62,12 +62,12 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * is one statement and so sees one snapshot; a violation can be found again.
  */
 export async function verify(db: Executor, options: VerifyOptions = {}): Promise<Violation[]> {
-  const { slice = 1_000, most = 1_000 } = options;
+  const { batchSize = 1_000, limit = 1_000 } = options;
   const violations: Violation[] = [];
-  for (let after = firstId, ended = false; !ended && violations.length < most; ) {
+  for (let after = firstId, ended = false; !ended && violations.length < limit; ) {
     const [last] = await db.rows<{ id: string }>(sql`
       select page.id::text as id
-      from (select id from pawl.instances where id > ${after}::uuid order by id limit ${slice}::int) as page
+      from (select id from pawl.instances where id > ${after}::uuid order by id limit ${batchSize}::int) as page
       order by page.id desc limit 1`);
     // The last slice continues to the end of all ids: rows without an instance may have any id.
     ended = last === undefined;
@@ -83,7 +83,7 @@ export async function verify(db: Executor, options: VerifyOptions = {}): Promise
   for (const found of await db.rows<Found>(inconsistentTickets())) violations.push({ invariant: "tickets", ...found });
   for (const found of await db.rows<Found>(inconsistentSums())) violations.push({ invariant: "people", ...found });
   for (const found of await db.rows<Found>(countsDiffer())) violations.push({ invariant: "counts", ...found });
-  return violations.slice(0, most);
+  return violations.slice(0, limit);
 }
 
 const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statement])[] = [

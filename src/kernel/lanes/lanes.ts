@@ -52,9 +52,9 @@ export function currentLaneName(kernel: Kernel, lane: string): LaneName {
  * The lanes of a worker, from its `lanes` option: `essay` for all of a lifecycle, `essay/grading` for a state,
  * `essay:after` for its after-effects, `essay:send` for events to other instances. Refuses unknown names.
  */
-export function laneFilter(kernel: Kernel, only: readonly string[] | undefined): (lane: string) => boolean {
-  if (only === undefined) return () => true;
-  const names = new Set(only.map((name) => checkedPurpose(kernel, name)));
+export function laneFilter(kernel: Kernel, lanes: readonly string[] | undefined): (lane: string) => boolean {
+  if (lanes === undefined) return () => true;
+  const names = new Set(lanes.map((name) => checkedPurpose(kernel, name)));
   return (lane) => {
     const { lifecycle, part } = currentLaneName(kernel, lane);
     return names.has(lifecycle) || names.has(`${lifecycle}${part}`);
@@ -69,6 +69,6 @@ function checkedPurpose(kernel: Kernel, name: unknown): string {
   if (read !== undefined && works) return `${read.lifecycle}${read.part}`;
   throw new PawlError(
     "option_invalid",
-    `\`only\` names "${String(name)}", and nothing of that name works here. Write lifecycle, lifecycle/state, lifecycle:after or lifecycle:send.`,
+    `\`lanes\` names "${String(name)}", and nothing of that name works here. Write lifecycle, lifecycle/state, lifecycle:after or lifecycle:send.`,
   );
 }

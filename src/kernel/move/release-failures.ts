@@ -18,7 +18,7 @@ export interface ParkedState {
   readonly lifecycle: LifecycleModel;
   readonly state: string;
   readonly event: string;
-  readonly atMost: number;
+  readonly limit: number;
   readonly everyMs: number;
 }
 

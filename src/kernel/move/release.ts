@@ -46,8 +46,8 @@ export async function releaseParked(kernel: Kernel): Promise<ReleasedParked> {
 }
 
 function parkedState(lifecycle: LifecycleModel, { name, release }: StateModel): ParkedState {
-  const { every, send, atMost } = release!;
-  return { lifecycle, state: name, event: send, atMost, everyMs: durationMs(every, "release.every") };
+  const { interval, send, limit } = release!;
+  return { lifecycle, state: name, event: send, limit, everyMs: durationMs(interval, "release.interval") };
 }
 
 /**
@@ -55,15 +55,15 @@ function parkedState(lifecycle: LifecycleModel, { name, release }: StateModel): 
  * keeps refusing is never in the way of one that would not.
  */
 async function releaseState(kernel: Kernel, parked: ParkedState): Promise<number> {
-  const { atMost, everyMs, state } = parked;
+  const { limit: releaseLimit, everyMs, state } = parked;
   const lifecycle = parked.lifecycle.name;
   if (!(await claimRelease(kernel.db, lifecycle, state, everyMs))) return 0;
   await forgetReleaseFailures(kernel.db, { lifecycle, state, limit: mostPages * pageSize });
   let released = 0;
   let afterId = firstId;
   const open = { again: true, first: true };
-  for (let page = 0; page < mostPages && released < atMost && (open.again || open.first); page++) {
-    const limit = Math.min(pageSize, atMost - released);
+  for (let page = 0; page < mostPages && released < releaseLimit && (open.again || open.first); page++) {
+    const limit = Math.min(pageSize, releaseLimit - released);
     const isAgain = open.again && (page % 2 === 0 || !open.first);
     const rows = isAgain
       ? await readDueReleases(kernel.db, { lifecycle, state, limit })

@@ -72,7 +72,7 @@ export function startedAssignment(snapshot: Snapshot): Assignment {
     ...assignmentOfInstance(snapshot),
     status: "in_progress",
     startedAt: new Date(movedAtMs),
-    deadline: new Date(movedAtMs + terms.finishWithinMs),
+    deadlineAt: new Date(movedAtMs + terms.finishWithinMs),
   };
 }
 
@@ -84,9 +84,9 @@ export function assignmentOfInstance({ model }: Snapshot): Assignment {
     id: model.id,
     sampleId: data.sampleId,
     labelerId: data.labelerId,
-    queueId: data.queue,
+    queue: data.queue,
     status: "pending",
-    deadline: null,
+    deadlineAt: null,
     attempts: data.attempts,
     labelId: null,
     skipReason: null,

@@ -63,7 +63,7 @@ export function insertFlipMessage({ id, type }: FlipMessage) {
   return part`
     insert into pawl.messages (id, aggregate_id, aggregate_type, message_type, payload, created_at)
     select ${id}::uuid, noted.breaker, 'breaker', message.type, jsonb_build_object(
-      'breaker', noted.breaker, 'flip', noted.flip, 'from', noted.from_state, 'to', noted.to_state, 'cause', noted.cause,
+      'breaker', noted.breaker, 'number', noted.flip, 'from', noted.from_state, 'to', noted.to_state, 'cause', noted.cause,
       'good', noted.good, 'failed', noted.failed, 'reason', noted.reason, 'actor', noted.actor,
       'at', to_char(noted.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
       'openUntil', to_char(noted.open_until at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

@@ -123,7 +123,7 @@ function checkTimeouts(
 
 function checkRelease({ name, release }: StateModel, deadlineMs: number, findings: Findings): void {
   if (release === undefined) return;
-  const everyMs = durationMs(release.every, "release.every");
+  const everyMs = durationMs(release.interval, "release.interval");
   if (everyMs < deadlineMs) return;
   findings.add(
     "release_too_slow",

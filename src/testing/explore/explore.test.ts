@@ -78,7 +78,7 @@ describe("states that cannot be left", () => {
   });
 
   test("a release that a guard refuses leaves the instance parked", () => {
-    const parked = { release: { every: "1m", atMost: 5, send: "go" }, on: { go: { to: "done", guard: () => "no" } } };
+    const parked = { release: { interval: "1m", limit: 5, send: "go" }, on: { go: { to: "done", guard: () => "no" } } };
     const one = lifecycle("one", { initial: "parked", states: { parked, done } } as never);
     expect(explore(one).findings[0]).toMatchObject({
       code: "exit_guarded",
@@ -297,7 +297,7 @@ describe("times that do not fit together", () => {
 
   test("a release that comes after the deadline, and retries that do", () => {
     const states = {
-      resting: { release: { every: "1h", atMost: 1, send: "on" }, on: { on: "working" } },
+      resting: { release: { interval: "1h", limit: 1, send: "on" }, on: { on: "working" } },
       working: { run: nothing, retry: { maxAttempts: 4, backoff: constant("20m") }, on: { worked: "done" } },
     };
     expect(found(make("30m", {}, states))).toEqual([

@@ -120,14 +120,14 @@ export interface SimulatedWorld<Lifecycles extends readonly AnyLifecycle[]> {
 }
 
 /** The argument of a function that makes the data of a start. */
-export interface StartGiven {
+export interface StartContext {
   readonly random: SimulationRandom;
   /** The key that the instance gets. */
   readonly key: string;
 }
 
 /** The argument of a function that makes the payload of an event. */
-export interface EventGiven<L extends AnyLifecycle> {
+export interface EventContext<L extends AnyLifecycle> {
   readonly random: SimulationRandom;
   /** The instance that it is sent to, at that moment. */
   readonly instance: Instance<L>;
@@ -138,7 +138,9 @@ export interface EventGiven<L extends AnyLifecycle> {
 /** Functions that make the data of starts, by the names of lifecycles. */
 export type StartGenerators<Lifecycles extends readonly AnyLifecycle[]> = Lifecycles extends readonly AnyLifecycle[]
   ? {
-      readonly [L in Lifecycles[number] as NameOf<L>]?: (given: StartGiven) => StartDataOf<L> | Promise<StartDataOf<L>>;
+      readonly [L in Lifecycles[number] as NameOf<L>]?: (
+        given: StartContext,
+      ) => StartDataOf<L> | Promise<StartDataOf<L>>;
     }
   : never;
 
@@ -162,7 +164,7 @@ export type FakeSteps<Lifecycles extends readonly AnyLifecycle[]> = Lifecycles e
 
 type EventGenerator<L extends AnyLifecycle, Payload> = [Payload] extends [undefined]
   ? boolean
-  : false | (undefined extends Payload ? true : never) | ((given: EventGiven<L>) => Payload | Promise<Payload>);
+  : false | (undefined extends Payload ? true : never) | ((given: EventContext<L>) => Payload | Promise<Payload>);
 
 type FactsOf<L extends AnyLifecycle> = NonNullable<L["~facts"]>;
 type NameOf<L extends AnyLifecycle> = FactsOf<L>["name"];

@@ -98,7 +98,7 @@ async function onMechanicalTurk(): Promise<Specimen> {
     approved: () => server.countOf("ApproveAssignment"),
     onPublish: (told) => void server.asked("CreateHIT").then(told),
     async close() {
-      await marketplace.end();
+      await marketplace.shutdown();
       await proxy.close();
       await server.stop();
     },

@@ -72,7 +72,7 @@ eachStore((store) => {
     );
     expect((await t.pawl.inspect.overview()).needs.map(({ what }) => what)).toContain("outbox");
     await receiver.comeBack();
-    for (let round = 0; (await t.pawl.outbox.lag()).pending > 0; round++) {
+    for (let round = 0; (await t.pawl.outbox.status()).pending > 0; round++) {
       expect(round, "it goes on within the rest of an endpoint").toBeLessThan(20);
       await t.advance("60s");
       passHere(60);

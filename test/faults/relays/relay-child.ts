@@ -13,7 +13,7 @@ const outbox = {
   brokers: [sinkBroker(Number(port), 500)],
   pollInterval: "50ms",
   leaseDuration: "2.5s",
-  batch: 20,
+  batchSize: 20,
   concurrency: 2,
 } as const;
 const db = await openPostgres({ url: url!, connections: 4 });

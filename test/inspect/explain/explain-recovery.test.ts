@@ -132,7 +132,7 @@ test("the guide tells the story as it happens", async () => {
     recovery: { maxFailures: 3, after: "10m" },
     states: {
       collecting: { run: async () => {}, on: { collected: "queued" } },
-      queued: { release: { every: "1m", atMost: 500, send: "index" }, on: { index: "indexing" } },
+      queued: { release: { interval: "1m", limit: 500, send: "index" }, on: { index: "indexing" } },
       indexing: {
         run: () => {
           throw new Error("the index is away");

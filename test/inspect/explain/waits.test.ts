@@ -200,7 +200,7 @@ eachStore((store) => {
       initial: "parked",
       states: {
         parked: {
-          release: { every: "5m", atMost: 10, send: "go" },
+          release: { interval: "5m", limit: 10, send: "go" },
           on: {
             go: {
               to: "done",

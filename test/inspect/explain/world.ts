@@ -45,7 +45,7 @@ export const report = lifecycle("report", {
       on: { scored: "done", expire: "dropped" },
     },
     parked: {
-      release: { every: "5m", atMost: 10, send: "go" },
+      release: { interval: "5m", limit: 10, send: "go" },
       on: { go: { to: "done", guard: ({ data }) => !data.held || "it is held back" } },
     },
     resting: { forever: true, recoverWith: "park", on: { finish: "done", park: "parked" } },

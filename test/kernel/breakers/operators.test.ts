@@ -86,7 +86,14 @@ eachStore((store) => {
       t.pawl.breakers.force("llm", "open", { reason: "b" }),
       t.pawl.breakers.force("llm", "closed", { reason: "c" }),
     ]);
-    expect(await t.pawl.breakers.history("llm")).toMatchObject([{ flip: 6 }, { flip: 5 }, { flip: 4 }, {}, {}, {}]);
+    expect(await t.pawl.breakers.history("llm")).toMatchObject([
+      { number: 6 },
+      { number: 5 },
+      { number: 4 },
+      {},
+      {},
+      {},
+    ]);
   });
 
   test("every flip is kept and, only where `publish` is set, published, in order, with what led to it", async () => {
@@ -103,7 +110,7 @@ eachStore((store) => {
       {
         ...none,
         breaker: "llm",
-        flip: 1,
+        number: 1,
         from: "closed",
         to: "open",
         cause: "failures",
@@ -113,8 +120,17 @@ eachStore((store) => {
         at: at[2],
         openUntil: at[1],
       },
-      { ...none, breaker: "llm", flip: 2, from: "open", to: "half_open", cause: "rested", at: at[1] },
-      { ...none, breaker: "llm", flip: 3, from: "half_open", to: "closed", cause: "probes_passed", good: 2, at: at[0] },
+      { ...none, breaker: "llm", number: 2, from: "open", to: "half_open", cause: "rested", at: at[1] },
+      {
+        ...none,
+        breaker: "llm",
+        number: 3,
+        from: "half_open",
+        to: "closed",
+        cause: "probes_passed",
+        good: 2,
+        at: at[0],
+      },
     ]);
     expect(published[0]).toMatchObject({
       aggregate_type: "breaker",

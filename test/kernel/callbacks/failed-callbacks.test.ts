@@ -110,7 +110,7 @@ eachStore((store) => {
     await t.pawl.deadLetters.requeue(letter!.id);
     await t.work();
     expect(await get()).toMatchObject({ state: "shipped", data: { note: "parcel of r" } });
-    expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "applied", isLate: false, receivedAt });
+    expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "applied", late: false, receivedAt });
     expect(await t.pawl.inspect.verify()).toEqual([]);
   });
 

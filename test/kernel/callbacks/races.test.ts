@@ -71,13 +71,13 @@ onPostgres("callback against deadline", () => {
           const [callback, ...more] = await t.pawl.callbacks.list({ lifecycle: kind, instance: key });
           expect(more).toEqual([]);
           const moves = (await t.pawl.journal(kind, key)).map((move) => move.event).join(" ");
-          const ending = `${moves}: ${callback!.status}${callback!.isLate ? " late" : ""}`;
+          const ending = `${moves}: ${callback!.status}${callback!.late ? " late" : ""}`;
           expect(endings[kind.name], key).toContain(ending);
           seen.set(ending, (seen.get(ending) ?? 0) + 1);
           const both = [first[n], second[together - 1 - n]];
           expect(both, key).toMatchObject([
-            { accepted: true, late: callback!.isLate },
-            { accepted: true, late: callback!.isLate },
+            { accepted: true, late: callback!.late },
+            { accepted: true, late: callback!.late },
           ]);
         }
       }

@@ -88,7 +88,7 @@ eachStore((store) => {
       expect(await t.pawl.callbacks.get(received.id)).toMatchObject({
         version: journal.at(-1)!.version,
         key,
-        isLate: false,
+        late: false,
       });
     });
 
@@ -102,9 +102,9 @@ eachStore((store) => {
       const other = await receive(tooLate, 8, "request-2");
       expect({ accepted: other.accepted, late: other.late }).toEqual({ accepted: true, late: true });
       const [stored] = await t.pawl.callbacks.list({ lifecycle: submission, instance: tooLate });
-      expect(stored).toMatchObject({ dedupeKey: "request-2", key: tooLate, isLate: true, receivedAt: t.now() });
+      expect(stored).toMatchObject({ dedupeKey: "request-2", key: tooLate, late: true, receivedAt: t.now() });
       const [first] = await t.pawl.callbacks.list({ lifecycle: submission, instance: inTime });
-      expect(first).toMatchObject({ dedupeKey: "request-1", key: inTime, isLate: false, receivedAt: at });
+      expect(first).toMatchObject({ dedupeKey: "request-1", key: inTime, late: false, receivedAt: at });
     });
 
     test("one that comes early waits until its instance takes it, and is then applied in the same commit", async () => {
@@ -365,7 +365,7 @@ eachStore((store) => {
       await t.advance("20m");
       const before = await get(key);
       const { id } = await receive(key, 9, "request-9");
-      const banner = { id, key, event: "graded", payload: { score: 9 }, error: null, isLate: true, status: "kept" };
+      const banner = { id, key, event: "graded", payload: { score: 9 }, error: null, late: true, status: "kept" };
       expect(await t.pawl.callbacks.get(id)).toMatchObject({ ...banner, receivedAt: t.now(), dedupeKey: "request-9" });
       expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key, late: true })).toMatchObject([banner]);
       expect(await t.pawl.callbacks.list({ lifecycle: submission, late: true, limit: 1 })).toMatchObject([banner]);
@@ -375,7 +375,7 @@ eachStore((store) => {
       expect((await t.pawl.allowedEvents(submission, key)).map(({ event }) => event)).not.toContain("accept_late");
       await t.pawl.callbacks.acceptLate(id, { actor: "grace" });
       expect(await get(key)).toMatchObject({ state: "scored", data: { score: 9 } });
-      expect(await t.pawl.callbacks.get(id)).toMatchObject({ isLate: true, status: "accepted" });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ late: true, status: "accepted" });
     });
 
     test("R74 A33 past the deadline an unfinished one fails with the reason `deadline` (TIMEOUT in the source, A57), and only an unfinished one", async () => {
@@ -412,7 +412,7 @@ eachStore((store) => {
       });
     });
 
-    test("R76 a late result is kept with isLate, and neither the state nor anything that follows changes", async () => {
+    test("R76 a late result is kept as late, and neither the state nor anything that follows changes", async () => {
       const key = await grading();
       await t.advance("20m");
       const before = await get(key);
@@ -422,7 +422,7 @@ eachStore((store) => {
       expect(await get(key)).toEqual(before);
       expect(told).toHaveLength(seen);
       expect(await t.pawl.callbacks.list({ lifecycle: submission, instance: key, late: true })).toMatchObject([
-        { payload: { score: 7 }, isLate: true, status: "kept", receivedAt: t.now(), version: null },
+        { payload: { score: 7 }, late: true, status: "kept", receivedAt: t.now(), version: null },
       ]);
     });
 
@@ -450,7 +450,7 @@ eachStore((store) => {
         await t.maintain();
         expect(await get(key, kind)).toMatchObject({ state: "scored", data: { score: 7 }, timedOutAt: null });
         const [callback] = await t.pawl.callbacks.list({ lifecycle: kind as typeof submission, instance: key });
-        expect(callback).toMatchObject({ status: "applied", isLate: false, version: expect.any(Number) });
+        expect(callback).toMatchObject({ status: "applied", late: false, version: expect.any(Number) });
         expect((await t.pawl.journal(kind as typeof submission, key)).slice(-2)).toMatchObject([
           { event: "fail", payload: { reason: "deadline" } },
           { event: "accept_late", source: "callback", reason: "in_time", from: "failed", to: "scored" },
@@ -518,7 +518,7 @@ eachStore((store) => {
       );
       expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
       expect(await get(key)).toMatchObject({ state: "scored", data: { score: 6 } });
-      expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "applied", isLate: false });
+      expect(await t.pawl.callbacks.get(id)).toMatchObject({ status: "applied", late: false });
       await t.pawl.lanes.resume(submission);
     });
 
@@ -527,7 +527,7 @@ eachStore((store) => {
       await t.advance("20m");
       expect(await receive(key, 7, "r1", strict)).toMatchObject({ accepted: false, late: true, status: "rejected" });
       const [kept] = await t.pawl.callbacks.list({ lifecycle: strict, instance: key });
-      expect(kept).toMatchObject({ payload: { score: 7 }, isLate: true, status: "rejected" });
+      expect(kept).toMatchObject({ payload: { score: 7 }, late: true, status: "rejected" });
       await expect(t.pawl.callbacks.acceptLate(kept!.id)).rejects.toMatchObject({ code: "callback_decided" });
     });
 
@@ -569,7 +569,7 @@ eachStore((store) => {
       expect(told.at(-1)).toEqual({ id: accepted.id, score: 9 });
       expect(await t.pawl.callbacks.get(id)).toMatchObject({
         status: "accepted",
-        isLate: true,
+        late: true,
         version: accepted.version,
       });
       expect(await t.pawl.deadLetters.get(letter!.id)).toMatchObject({ status: "requeued", decidedBy: "grace" });
@@ -642,7 +642,7 @@ eachStore((store) => {
       expect(late).toMatchObject({
         source: "step",
         event: "told",
-        isLate: true,
+        late: true,
         status: "kept",
         payload: { note: "done at last" },
       });
@@ -660,7 +660,7 @@ eachStore((store) => {
       const told = slow.report("told", { note: "done" }, { publish: [{ type: "errand.told", payload: {} }] });
       await expect(told).rejects.toMatchObject({ code: "lease_lost" });
       const [late] = await t.pawl.callbacks.list({ lifecycle: errand, instance: key });
-      expect(late).toMatchObject({ status: "kept", isLate: true, payload: { note: "done" } });
+      expect(late).toMatchObject({ status: "kept", late: true, payload: { note: "done" } });
       await expect(t.pawl.callbacks.acceptLate(late!.id, { actor: "ada" })).rejects.toMatchObject({
         code: "callback_decided",
         message: expect.stringContaining("what it published, started or sent with it is lost; restart the instance"),

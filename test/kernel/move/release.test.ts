@@ -10,7 +10,7 @@ const upload = lifecycle("upload", {
   initial: "parked",
   states: {
     parked: {
-      release: { every: "1m", atMost: 3, send: "index" },
+      release: { interval: "1m", limit: 3, send: "index" },
       on: { index: { to: "indexed", guard: ({ data }) => !data.held || "it is held back" } },
     },
     indexed: { final: "success" },
@@ -24,7 +24,7 @@ const single = lifecycle("single", {
   initial: "parked",
   states: {
     parked: {
-      release: { every: "1m", atMost: 1, send: "go" },
+      release: { interval: "1m", limit: 1, send: "go" },
       on: {
         go: {
           to: "gone",

@@ -32,7 +32,7 @@ export function declare(plan: Plan, code: UserCode, newerBy: number): Declared {
   for (const one of plan.lifecycles)
     if (!one.isChild) built.set(one.name, build(one, { code, newerBy, opinions, built }));
   const canary = job(canaryName, { payload: z.object({ name: z.string() }), run: () => {} });
-  const pulse = schedule("pulse", { start: canary, every: "6h", data: ({ at }) => ({ name: `pulse ${at}` }) });
+  const pulse = schedule("pulse", { start: canary, interval: "6h", data: ({ at }) => ({ name: `pulse ${at}` }) });
   return {
     lifecycles: [...built.values(), canary as AnyLifecycle],
     queues: [opinions as never],

@@ -45,7 +45,7 @@ const kinds: Readonly<Record<StageKind, (place: Place) => object>> = {
     timeout: { after: `${stage.minutes}m`, send: stage.late === "fail" ? "fail" : go },
     ...checkpoint,
   }),
-  parked: ({ stage, go, edge }) => ({ release: { every: "1m", atMost: stage.atMost, send: go }, on: { [go]: edge } }),
+  parked: ({ stage, go, edge }) => ({ release: { interval: "1m", limit: stage.atMost, send: go }, on: { [go]: edge } }),
   join: ({ stage, edge }) => ({ join: { failed: stage.join }, on: { joined: edge } }),
   ask: ({ plan, stage, edge, parts: { code, opinions } }) => {
     const site = `${plan.name} ${stage.name} sample`;

@@ -50,10 +50,10 @@ export function Callbacks({ path, version }: Of) {
     <section class="panel">
       <h2>Callbacks</h2>
       <ul class="short-list">
-        {answer.map(({ id, event, status, receivedAt, isLate, reason }) => (
+        {answer.map(({ id, event, status, receivedAt, late, reason }) => (
           <li key={id}>
             <span>
-              <b>{event}</b> {isLate && <span class="warning">late</span>} <span class="quiet">{reason}</span>
+              <b>{event}</b> {late && <span class="warning">late</span>} <span class="quiet">{reason}</span>
             </span>
             <span>
               <StatePill state={status} tone={callbackTones[status]} />{" "}

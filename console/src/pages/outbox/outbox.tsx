@@ -104,17 +104,16 @@ function typeNames(types: OutboxResponse["types"], chosen: string | undefined): 
 }
 
 function Numbers({ answer }: { readonly answer: OutboxResponse | undefined }) {
-  const lag = answer?.lag;
-  const oldest = lag?.oldestPendingMs ?? null;
+  const oldest = answer?.oldestPendingMs ?? null;
   return (
     <div class="tiles">
-      <Tile name="Pending" value={count(lag?.pending)} />
+      <Tile name="Pending" value={count(answer?.pending)} />
       <Tile
         name="Oldest"
         value={oldest === null ? "–" : length(oldest)}
         tone={oldest !== null && oldest > 60_000 ? "warn" : undefined}
       />
-      <Tile name="Dead" value={count(lag?.dead)} tone={(lag?.dead ?? 0) > 0 ? "bad" : undefined} />
+      <Tile name="Dead" value={count(answer?.dead)} tone={(answer?.dead ?? 0) > 0 ? "bad" : undefined} />
     </div>
   );
 }

@@ -67,8 +67,8 @@ const columns: readonly Column<AssignmentResponse>[] = [
   { name: "Begun", value: (one) => one.startedAt, show: (one) => <Time at={one.startedAt} /> },
   {
     name: "Expires",
-    value: (one) => one.deadline ?? one.startBy,
-    show: (one) => <Time at={one.deadline ?? one.startBy} />,
+    value: (one) => one.deadlineAt ?? one.startBy,
+    show: (one) => <Time at={one.deadlineAt ?? one.startBy} />,
   },
   { name: "Try", numeric: true, value: (one) => one.try, show: (one) => one.try },
 ];

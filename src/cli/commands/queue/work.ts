@@ -168,13 +168,13 @@ function printSample(terminal: Terminal, { key, id, data }: Shown["sample"]): vo
 async function printWhatToDo(terminal: Terminal, call: Call, assignment: AssignmentResponse): Promise<void> {
   if (!terminal.isTty || terminal.json) return;
   const { dim } = terminal.paint;
-  const { id, queueId, labelerId } = assignment;
+  const { id, queue, labelerId } = assignment;
   const who = `--labeler ${quoted(labelerId)}`;
   if (assignment.status === "pending") {
     terminal.print(`\n  ${dim("Start:")}  pawl queue start ${id} ${who}`);
     return;
   }
-  const { labelSchema } = await call("queue", { queue: queueId });
+  const { labelSchema } = await call("queue", { queue: queue });
   const fields = formFields(labelSchema);
   const width = Math.max(...fields.map(({ name }) => name.length));
   terminal.print("");
@@ -194,7 +194,7 @@ function answer({ terminal }: Context, answer: SubmittedResponse): undefined {
 }
 
 function printAssignment(terminal: Terminal, one: AssignmentResponse): void {
-  const until = one.status === "pending" ? one.startBy : one.status === "in_progress" ? one.deadline : null;
+  const until = one.status === "pending" ? one.startBy : one.status === "in_progress" ? one.deadlineAt : null;
   const moment =
     until !== null && terminal.isTty ? `${new Date(until).toLocaleTimeString("en-GB")}, ${fromNow(until)}` : until;
   const when = moment === null ? "" : `  ${one.status === "pending" ? "start" : "finish"} by ${moment}`;

@@ -7,12 +7,13 @@ export function addWork(program: Command, act: Act): void {
     .command("work")
     .description("run only a worker, on a database server; any number of processes")
     .option("--concurrency <n>", "number of steps that run at once", wholeNumber, 16)
-    .option("--only <lane>", "lifecycle, lifecycle/state or lifecycle:after; repeatable", several)
+    .option("--lane <lane>", "lane to serve: lifecycle, lifecycle/state or lifecycle:after; repeatable", several)
     .option("--no-wait", "exit if the database cannot be reached, instead of waiting for it")
     .action(
-      act<{ concurrency: number; only?: string[]; wait: boolean }>(async (context, options) => {
+      act<{ concurrency: number; lane?: string[]; wait: boolean }>(async (context, options) => {
         const { runWorker } = await import("../../run/run-worker.ts");
-        return await runWorker(context, options);
+        const { lane: lanes, ...rest } = options;
+        return await runWorker(context, lanes === undefined ? rest : { ...rest, lanes });
       }),
     );
 }

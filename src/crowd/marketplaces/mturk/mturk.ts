@@ -41,7 +41,7 @@ const sites = {
 };
 
 /**
- * Amazon Mechanical Turk as a marketplace; its sandbox unless `live: true` is set. Requires the package
+ * Amazon Mechanical Turk as a marketplace; its sandbox by default. Requires the package
  * `@aws-sdk/client-mturk`.
  *
  * ```ts
@@ -162,20 +162,15 @@ class MechanicalTurk implements Marketplace {
     return AvailableBalance ?? null;
   }
 
-  end(): Promise<void> {
-    return this.#requester.end();
+  shutdown(): Promise<void> {
+    return this.#requester.close();
   }
 }
 
-/** Real money needs `live: true`, and contradictory options are refused. */
-function isLive({ live = false, sandbox = !live }: MturkOptions): boolean {
-  if (typeof live !== "boolean" || typeof sandbox !== "boolean" || live === sandbox) {
-    throw new PawlError(
-      "option_invalid",
-      "mturk() accepts `live: true` for real workers, or `sandbox: true`, not both.",
-    );
-  }
-  return live;
+/** Only `live: true` spends money. */
+function isLive({ live = false }: MturkOptions): boolean {
+  if (typeof live === "boolean") return live;
+  throw new PawlError("option_invalid", "`live` of mturk() must be true for real workers, or false for the sandbox.");
 }
 
 function checkedEndpoint(endpoint: unknown): string {

@@ -23,10 +23,11 @@ export interface MturkNotify {
 }
 
 export interface MturkOptions {
-  /** Real workers and real money. Without it all calls go to the sandbox, which pays nothing. */
+  /**
+   * Publishes to real workers, for real money; otherwise all calls go to the sandbox, which pays nothing.
+   * @default false
+   */
   readonly live?: boolean;
-  /** True is the default, and contradicts `live: true`. */
-  readonly sandbox?: boolean;
   /** Another address that speaks as Mechanical Turk does. */
   readonly endpoint?: string;
   /**

@@ -53,7 +53,7 @@ export class Requester {
     }
   }
 
-  async end(): Promise<void> {
+  async close(): Promise<void> {
     const turk = await this.#turk?.catch(() => undefined);
     turk?.destroy();
     this.#turk = undefined;

@@ -20,7 +20,7 @@ interface ReportedFailure {
 }
 
 /** The receiver of the callbacks: a `Pawl`. */
-export interface CallbackTaker {
+export interface CallbackReceiver {
   receive(
     lifecycle: AnyLifecycle,
     instance: string | { readonly id: string },
@@ -91,7 +91,7 @@ const known = ["read", ...consumeOptions.filter((name) => name !== "handler")];
  * });
  * ```
  */
-export function consumeCallbacks(pawl: CallbackTaker, given: CallbackQueueOptions): Consumer {
+export function consumeCallbacks(pawl: CallbackReceiver, given: CallbackQueueOptions): Consumer {
   const { read, ...options } = checkedOptions(given, known, "consumeCallbacks");
   if (typeof read !== "function")
     throw new PawlError("option_invalid", "`consumeCallbacks` needs `read`, a function that reads a message.");
@@ -147,7 +147,7 @@ function unreadable({ queue, id }: IncomingMessage, why: string): PawlError {
   });
 }
 
-async function take(pawl: CallbackTaker, message: IncomingMessage, said: ReadCallback): Promise<void> {
+async function take(pawl: CallbackReceiver, message: IncomingMessage, said: ReadCallback): Promise<void> {
   const { payload, error, actor, dedupeKey = message.id } = said;
   if ("token" in said) {
     await pawl.callbacks.receiveByToken(said.token, error === undefined ? { payload } : { error }, {

@@ -19,7 +19,7 @@ export interface DeadMessage {
   readonly truncated: boolean;
 }
 
-export interface DeadLetterOptions extends Omit<ConsumeOptions, "handler" | "maxBytes"> {
+export interface ConsumeDeadLettersOptions extends Omit<ConsumeOptions, "handler" | "maxBytes"> {
   /** Stores the message and returns `"ack"`. */
   readonly handler: (message: DeadMessage) => Promise<Verdict>;
 }
@@ -27,7 +27,7 @@ export interface DeadLetterOptions extends Omit<ConsumeOptions, "handler" | "max
 const longestBody = 64 * 1024;
 
 /** Consumes messages of any size from a dead-letter queue, with the reason of their death. */
-export function consumeDeadLetters({ handler, ...options }: DeadLetterOptions): Consumer {
+export function consumeDeadLetters({ handler, ...options }: ConsumeDeadLettersOptions): Consumer {
   const prefetch = options.prefetch ?? 5; // Each may be large.
   return new Consumer({
     ...options,
