@@ -118,6 +118,9 @@ describe("the pages about the rooms", () => {
         return below.map((folder) => `src/${room}/${folder}`);
       });
     expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([]);
+    const existing = [...foldersOf("src").keys()].filter((folder) => folder.split("/").length === 3);
+    const inEachSlice = /\/(store|views)$/;
+    expect(existing.filter((folder) => !inEachSlice.test(folder) && !folders.includes(folder))).toEqual([]);
   });
 
   test("the diagram shows each room, and no import that is not allowed", () => {

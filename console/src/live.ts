@@ -38,7 +38,7 @@ export function watchInstance(id: string, moved: (instance: LiveInstance) => voi
   };
 }
 
-const mostSamples = 180;
+const maxSamples = 180;
 const againMs = 5_000;
 
 /** Keeps one stream open while the page is visible and not paused. Returns a function that ends that. */
@@ -63,7 +63,7 @@ export function goLive(): () => void {
     });
     listen<readonly RateSample[]>(source, "rates", (message) => {
       const from = message[0]?.at ?? "";
-      rates.value = [...rates.value.filter((sample) => sample.at < from), ...message].slice(-mostSamples);
+      rates.value = [...rates.value.filter((sample) => sample.at < from), ...message].slice(-maxSamples);
     });
     listen<LiveInstance>(source, "instance", (message) => onMoved?.(message));
     return () => {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type Duration, durationMs } from "../base/duration.ts";
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { dateOf } from "../base/moment.ts";
 import { checkedOptions, textOrNull } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -230,12 +231,12 @@ function principalOf({ name, role, labeler }: TokenRow): Principal {
 }
 
 function tokenOf(row: TokenRow): Token {
-  const [createdAt, expiresAt] = [new Date(row.created_ms), row.expires_ms === null ? null : new Date(row.expires_ms)];
+  const [createdAt, expiresAt] = [new Date(row.created_ms), dateOf(row.expires_ms)];
   return {
     id: row.id,
     ...principalOf(row),
     createdAt,
     expiresAt,
-    usedAt: row.used_ms === null ? null : new Date(row.used_ms),
+    usedAt: dateOf(row.used_ms),
   };
 }

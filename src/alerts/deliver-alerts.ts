@@ -17,7 +17,7 @@ import {
 
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
 /** About a day and a half. */
-const mostAttempts = 40;
+const maxAttempts = 40;
 const patienceMs = 60_000;
 const batchSize = 20;
 /** Longer than any sink takes. */
@@ -25,7 +25,7 @@ const heldMs = 120_000;
 /** A sink that no process has declared for so long is not waited for. */
 const aliveMs = 86_400_000;
 const declareEveryMs = 10 * 60_000;
-const keepMs = 30 * 86_400_000;
+const retentionMs = 30 * 86_400_000;
 
 /** Delivers due alerts to the sinks that have not received them; returns the number of alerts. */
 export async function deliverAlerts(kernel: Kernel, sinks: readonly AlertSink[]): Promise<number> {
@@ -35,7 +35,7 @@ export async function deliverAlerts(kernel: Kernel, sinks: readonly AlertSink[])
   await Promise.all(due.map((one) => deliver(kernel, sinks, one)));
   if (due.length === 0) {
     await settleAbandoned(kernel.db, aliveMs, 500);
-    await pruneAlerts(kernel.db, keepMs, 500);
+    await pruneAlerts(kernel.db, retentionMs, 500);
   }
   return due.length;
 }
@@ -48,12 +48,12 @@ export async function claimDueAlerts({ db }: Kernel, sinks: readonly string[]): 
 
 async function deliver(kernel: Kernel, sinks: readonly AlertSink[], taken: ClaimedAlert): Promise<void> {
   const alert = alertOf(taken);
-  const left = sinks.filter((sink) => !taken.told.includes(sink.name));
+  const left = sinks.filter((sink) => !taken.received.includes(sink.name));
   const results = await Promise.allSettled(left.map((sink) => settleWithin(patienceMs, "It", () => sink.send(alert))));
-  const received = [...taken.told];
+  const received = [...taken.received];
   const errors: string[] = [];
   let isOver = true;
-  const isLast = taken.attempts >= mostAttempts;
+  const isLast = taken.attempts >= maxAttempts;
   for (const [index, result] of results.entries()) {
     const { name } = left[index]!;
     if (result.status === "fulfilled") received.push(name);
@@ -68,11 +68,7 @@ async function deliver(kernel: Kernel, sinks: readonly AlertSink[], taken: Claim
     kernel.telemetry.log.warn({ alert: alert.id, attempts: taken.attempts }, `Alert delivery failed: ${error}`);
   // Sinks of other processes may not have received it yet.
   const retryAfterMs = isOver ? 0 : pauses(taken.attempts, Math.random());
-  await markDelivered(
-    kernel.db,
-    { id: taken.id, attempts: taken.attempts, told: received, error, retryAfterMs },
-    aliveMs,
-  );
+  await markDelivered(kernel.db, { id: taken.id, attempts: taken.attempts, received, error, retryAfterMs }, aliveMs);
 }
 
 function alertOf(taken: ClaimedAlert): Alert {

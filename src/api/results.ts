@@ -1,11 +1,12 @@
 import { PawlError } from "../base/errors.ts";
+import { dateOf } from "../base/moment.ts";
 import type { AnyLifecycle, DataOf, StateOf } from "../definition/language/public-types.ts";
 import type { Child } from "../definition/language/step.ts";
 import type { Entry } from "../definition/schedule/timetable.ts";
 import type { ReceiveOutcome } from "../kernel/callbacks/receive.ts";
 import { refOf } from "../kernel/refs.ts";
 import type { FailureOf, Snapshot } from "../kernel/types/snapshot.ts";
-import { forsakenAfterMs } from "../schedules/run-schedules.ts";
+import { abandonedAfterMs } from "../schedules/run-schedules.ts";
 import type { ScheduleView } from "../schedules/views/schedules.ts";
 import type { CallbackView } from "../views/callbacks.ts";
 import type { ChildCounts } from "../views/children.ts";
@@ -195,7 +196,7 @@ export function callbackOf(row: CallbackView): Callback {
     instance: row.instance_id,
     receivedAt: new Date(row.received_ms),
     late: row.is_late,
-    settledAt: row.settled_ms === null ? null : new Date(row.settled_ms),
+    settledAt: dateOf(row.settled_ms),
   };
 }
 
@@ -215,9 +216,9 @@ export function instanceOf<L extends AnyLifecycle>(
     outcome: model.outcome,
     createdAt: new Date(model.createdAtMs),
     movedAt: new Date(movedAtMs),
-    closedAt: closedAtMs === null ? null : new Date(closedAtMs),
-    deadlineAt: model.deadlineAtMs === null ? null : new Date(model.deadlineAtMs),
-    timedOutAt: model.timedOutAtMs === null ? null : new Date(model.timedOutAtMs),
+    closedAt: dateOf(closedAtMs),
+    deadlineAt: dateOf(model.deadlineAtMs),
+    timedOutAt: dateOf(model.timedOutAtMs),
     failure: failure === null ? null : failureShown(failure),
   };
 }
@@ -306,14 +307,14 @@ export function noInstance(lifecycle: AnyLifecycle, instance: InstanceRef): Pawl
 
 /** The stored schedule; whether it is orphaned also depends on the declarations of this process. */
 export function scheduleOf(row: ScheduleView, isDeclared: boolean): ScheduleStatus {
-  const isForsaken = !isDeclared && row.now_ms - row.seen_ms > forsakenAfterMs;
-  const status = row.paused_ms !== null ? "paused" : isForsaken ? "orphaned" : "active";
+  const isAbandoned = !isDeclared && row.now_ms - row.seen_ms > abandonedAfterMs;
+  const status = row.paused_ms !== null ? "paused" : isAbandoned ? "orphaned" : "active";
   return {
     name: row.name,
     timing: row.timing,
     starts: row.lifecycle,
     status,
-    nextAt: status !== "active" || row.next_ms === null ? null : new Date(row.next_ms),
+    nextAt: status === "active" ? dateOf(row.next_ms) : null,
     paused:
       row.paused_ms === null ? null : { at: new Date(row.paused_ms), actor: row.paused_by, reason: row.paused_reason },
     last:

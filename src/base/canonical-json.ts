@@ -11,12 +11,6 @@ export function canonicalJson(value: Json): string {
     .join(",")}}`;
 }
 
-/** Whether two JSON values are equal. */
-export function sameJson(one: Json, other: Json): boolean {
-  if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return one === other;
-  return canonicalJson(one) === canonicalJson(other);
-}
-
 function isList(value: object): value is readonly Json[] {
   return Array.isArray(value);
 }

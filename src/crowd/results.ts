@@ -1,4 +1,5 @@
 import type { Json } from "../base/json.ts";
+import { dateOf } from "../base/moment.ts";
 import type { Snapshot } from "../kernel/types/snapshot.ts";
 import type { JobData, SubmissionData, Verdict } from "./data.ts";
 
@@ -106,7 +107,7 @@ export function jobShown(snapshot: Snapshot): CrowdJob {
     agreement,
     reason: reason ?? failureText(snapshot),
     movedAt: new Date(movedAtMs),
-    closedAt: closedAtMs === null ? null : new Date(closedAtMs),
+    closedAt: dateOf(closedAtMs),
   };
 }
 

@@ -25,7 +25,7 @@ const bytesInFile = 8 * 1024 * 1024;
 /** Enough for eight million bytes of letters, or one larger letter. */
 const longestFile = 512 * 1024 * 1024;
 const linesAtOnce = 200;
-const mostFiles = 1_000_000;
+const maxFiles = 1_000_000;
 const folder = "dead-letters";
 /** The timeout for one file, shorter than the lease of the process that archives. */
 const limitMs = 2 * 60_000;
@@ -41,7 +41,7 @@ export async function archiveOldest(
   which: { olderThanMs: number | null; limit: number },
 ): Promise<number> {
   const limit = Math.min(which.limit, lettersInFile);
-  const page = { olderThanMs: which.olderThanMs, limit, mostBytes: bytesInFile };
+  const page = { olderThanMs: which.olderThanMs, limit, maxBytes: bytesInFile };
   const letters = await readOldestLetters(kernel.db, page);
   if (letters.length === 0) return 0;
   const content = await compress(letters.map((letter) => `${letter.line}\n`).join(""));
@@ -122,7 +122,7 @@ async function filesOf(kernel: Kernel, archive: DeadLetterArchive, which: Restor
   if ("files" in which) return [...new Set(which.files)].sort().reverse();
   if ("ids" in which) return (await readArchivesAround(kernel.db, which.ids)).map((one) => one.name);
   // Also files that this database does not know, since it may be a new one.
-  const known = (await readArchives(kernel.db, mostFiles)).map((one) => one.name);
+  const known = (await readArchives(kernel.db, maxFiles)).map((one) => one.name);
   const found = (await listFiles(archive)).filter((name) => namePattern.test(name));
   return [...new Set([...known, ...found])].sort().reverse();
 }

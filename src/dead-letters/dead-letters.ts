@@ -193,7 +193,7 @@ export class DeadLetters {
   async archive(options: { olderThan?: Duration } = {}): Promise<{ letters: number; files: number }> {
     refuseInside(this.#kernel, "deadLetters.archive");
     const { olderThan } = checkedOptions(options, ["olderThan"], "deadLetters.archive");
-    const olderThanMs = olderThan === undefined ? this.#settings.keepMs : ageOf(olderThan);
+    const olderThanMs = olderThan === undefined ? this.#settings.retentionMs : ageOf(olderThan);
     if (olderThanMs === null) throw new PawlError("option_invalid", 'Set the minimum age: { olderThan: "7d" }.');
     const archive = this.#archive();
     for (const sum = { letters: 0, files: 0 }; ; ) {

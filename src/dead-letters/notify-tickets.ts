@@ -9,7 +9,7 @@ import { readTicket } from "./views/tickets.ts";
 
 const pauses = exponential({ first: "5s", factor: 2, cap: "1h", jitter: 0.2 });
 /** About a day and a half. */
-const mostAttempts = 40;
+const maxAttempts = 40;
 const batchSize = 20;
 /** Longer than a notification may take. */
 const heldMs = 120_000;
@@ -27,7 +27,7 @@ export async function notifyTickets(kernel: Kernel, onTicket: (ticket: Ticket) =
         await settleWithin(limitMs, "`onTicket`", () => onTicket(ticketOf(ticket)));
         await markTicketDelivered(kernel.db, one, null);
       } catch (error) {
-        const isOver = error instanceof PermanentError || one.attempts >= mostAttempts;
+        const isOver = error instanceof PermanentError || one.attempts >= maxAttempts;
         kernel.telemetry.log.warn(
           { ticket: one.id, attempts: one.attempts },
           `Ticket notification failed: ${messageOf(error)}`,

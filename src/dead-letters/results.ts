@@ -1,3 +1,4 @@
+import { dateOf } from "../base/moment.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import type { Preview } from "./run-operations.ts";
 import type { ArchiveView } from "./views/archives.ts";
@@ -41,7 +42,7 @@ export function letterOf(row: DeadLetterView): DeadLetter {
     ...{ id, key, lifecycle, kind, origin, reason, error, attempts, payload, details, fingerprint, status },
     instance: row.instance_id,
     createdAt: new Date(row.created_ms),
-    decidedAt: row.decided_ms === null ? null : new Date(row.decided_ms),
+    decidedAt: dateOf(row.decided_ms),
     decidedBy: row.decided_by,
     decision: row.decision,
   };
@@ -174,8 +175,4 @@ export interface ArchivedFile {
 
 export function archivedOf({ name, store, letters, bytes, sha256, created_ms }: ArchiveView): ArchivedFile {
   return { name, archive: store, letters, bytes, sha256, createdAt: new Date(created_ms) };
-}
-
-function dateOf(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }

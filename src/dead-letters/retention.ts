@@ -10,8 +10,8 @@ import { countLettersFrom } from "./views/dead-letters.ts";
 
 /** How long dead letters are kept, how many, and from which number an alert is raised. */
 export interface RetentionOptions {
-  readonly keepMs: number | null;
-  readonly keepMost: number | null;
+  readonly retentionMs: number | null;
+  readonly maxRetained: number | null;
   readonly archive: DeadLetterArchive | undefined;
   /** More dead letters than this in one day (UTC) raise an alert, once. */
   readonly alertOver: number | null;
@@ -37,12 +37,13 @@ export function enforceRetention(kernel: Kernel, keeping: RetentionOptions): Pro
 }
 
 async function archiveSurplus(kernel: Kernel, keeping: RetentionOptions): Promise<number> {
-  const { archive, keepMs, keepMost } = keeping;
+  const { archive, retentionMs, maxRetained } = keeping;
   if (archive === undefined) return 0;
   try {
-    const aged = keepMs === null ? 0 : await archiveOldest(kernel, archive, { olderThanMs: keepMs, limit: fileSize });
-    if (aged > 0 || keepMost === null) return aged;
-    const surplus = (await countLetters(kernel.db, keepMost + fileSize)) - keepMost;
+    const aged =
+      retentionMs === null ? 0 : await archiveOldest(kernel, archive, { olderThanMs: retentionMs, limit: fileSize });
+    if (aged > 0 || maxRetained === null) return aged;
+    const surplus = (await countLetters(kernel.db, maxRetained + fileSize)) - maxRetained;
     return surplus <= 0 ? 0 : await archiveOldest(kernel, archive, { olderThanMs: null, limit: surplus });
   } catch (error) {
     const cause = `archive_failed:${archive.name}:${dayOf(kernel)}`;

@@ -23,7 +23,7 @@ import { readLettersById, readMatchingLetters } from "./views/dead-letters.ts";
 export type { LetterFilter };
 
 /** The most letters that one operation is about. */
-const mostLetters = 100_000;
+const maxLetters = 100_000;
 const pageSize = 500;
 const batchSize = 100;
 const leaseMs = 60_000;
@@ -36,7 +36,7 @@ export async function beginOperation(
   filter: LetterFilter,
 ): Promise<string> {
   const id = kernel.newId();
-  await insertOperation(kernel.db, { ...operation, id }, filter, mostLetters);
+  await insertOperation(kernel.db, { ...operation, id }, filter, maxLetters);
   return id;
 }
 
@@ -65,7 +65,7 @@ export async function previewDecision(
   const outcomes: Record<string, number> = {};
   const sample: ExpectedOutcome[] = [];
   let letters = 0;
-  for (let afterId = firstId; letters < mostLetters; ) {
+  for (let afterId = firstId; letters < maxLetters; ) {
     const page = await readMatchingLetters(kernel.db, filter, { afterId, limit: pageSize });
     if (page.length === 0) break;
     const foreseen =

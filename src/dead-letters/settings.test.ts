@@ -3,10 +3,15 @@ import { folderArchive } from "./folder-archive.ts";
 import { letterSettings } from "./settings.ts";
 
 test("R71 unless told otherwise letters are kept for seven days, ten thousand of them, and a hundred a day are borne", () => {
-  expect(letterSettings()).toMatchObject({ keepMs: 7 * 86_400_000, keepMost: 10_000, alertOver: 100, queues: [] });
+  expect(letterSettings()).toMatchObject({
+    retentionMs: 7 * 86_400_000,
+    maxRetained: 10_000,
+    alertOver: 100,
+    queues: [],
+  });
   expect(letterSettings({ retention: null, maxRetained: null, alertOver: null })).toMatchObject({
-    keepMs: null,
-    keepMost: null,
+    retentionMs: null,
+    maxRetained: null,
     alertOver: null,
   });
 });

@@ -47,14 +47,14 @@ const known = optionNames<DeadLetterOptions>({
 
 export function letterSettings(given: DeadLetterOptions = {}): LetterSettings {
   checkedOptions(given, known, "deadLetters");
-  const { archive, retention: keep = "7d", maxRetained: keepMost = 10_000, alertOver = 100, onTicket } = given;
+  const { archive, retention: keep = "7d", maxRetained = 10_000, alertOver = 100, onTicket } = given;
   if (onTicket !== undefined && typeof onTicket !== "function")
     throw invalid("`deadLetters.onTicket` must be a function.");
   return {
     queues: checkedQueues(given.queues ?? []),
     archive: checkedArchive(archive),
-    keepMs: keep === null ? null : durationMs(keep, "deadLetters.retention"),
-    keepMost: wholeOrNull(keepMost, "maxRetained"),
+    retentionMs: keep === null ? null : durationMs(keep, "deadLetters.retention"),
+    maxRetained: wholeOrNull(maxRetained, "maxRetained"),
     alertOver: wholeOrNull(alertOver, "alertOver"),
     onTicket,
   };

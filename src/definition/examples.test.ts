@@ -7,7 +7,7 @@ import { queue } from "./queue.ts";
 
 /** Three complete lifecycles, as authors write them: checks the model that the kernel gets. */
 
-const mostReruns = 5;
+const maxReruns = 5;
 
 const Solve = z.object({
   question: z.string(),
@@ -26,7 +26,7 @@ const solve = lifecycle("solve", {
     resubmit: {
       to: "submitting",
       guard: ({ data }) => data.runId !== undefined || "it never ran",
-      set: ({ data }) => (data.runs >= mostReruns ? { runs: 0 } : {}),
+      set: ({ data }) => (data.runs >= maxReruns ? { runs: 0 } : {}),
     },
   },
   states: {

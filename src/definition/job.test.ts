@@ -53,8 +53,8 @@ describe("a job is a lifecycle of one step", () => {
   });
 
   test("its history is kept for seven days unless told otherwise", () => {
-    expect(mail.keepClosedMs).toBe(7 * 86_400_000);
-    expect(job("tidy", { run, retention: "1h" }).keepClosedMs).toBe(3_600_000);
+    expect(mail.retentionMs).toBe(7 * 86_400_000);
+    expect(job("tidy", { run, retention: "1h" }).retentionMs).toBe(3_600_000);
   });
 
   test("faults name the place in the job, not in its lifecycle", () => {

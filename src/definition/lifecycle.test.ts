@@ -42,7 +42,7 @@ describe("a lifecycle is its model", () => {
       job: false,
       renamed: {},
     });
-    expect([plain.data, plain.deadline, plain.recovery, plain.keepClosedMs, plain.onParentEnd]).toEqual(
+    expect([plain.data, plain.deadline, plain.recovery, plain.retentionMs, plain.onParentEnd]).toEqual(
       Array.from({ length: 5 }, () => undefined),
     );
     expect(plain.states.get("a")).toMatchObject({ kind: "wait", rank: 0, priority: 0, timeouts: [], builtIn: false });
@@ -98,7 +98,7 @@ describe("a lifecycle is its model", () => {
     expect(kinds.states.get("joins")?.join).toEqual({ failed: "fail" });
     expect(kinds.states.get(failed)).toMatchObject({ builtIn: true, forever: true });
     expect(kinds.states.get(discarded)).toMatchObject({ builtIn: true, final: "failure" });
-    expect(kinds.keepClosedMs).toBe(60 * 86_400_000);
+    expect(kinds.retentionMs).toBe(60 * 86_400_000);
   });
 
   test("a state's own edges replace those of the lifecycle for their events; built-in ones come last", () => {

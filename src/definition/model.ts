@@ -35,7 +35,7 @@ export interface LifecycleModel {
   /** A plain job: its key is unique only while it is open. */
   readonly job: boolean;
   /** The retention of a closed instance, in milliseconds; undefined keeps it. */
-  readonly keepClosedMs: number | undefined;
+  readonly retentionMs: number | undefined;
 }
 
 export type StateKind = "work" | "wait" | "ask" | "park" | "join" | "end";

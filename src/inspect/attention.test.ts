@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { attentionOf, type Standing } from "./attention.ts";
+import { attentionOf, type SystemStatus } from "./attention.ts";
 
-const calm: Standing = {
+const calm: SystemStatus = {
   oldest: undefined,
   waiting: { dead_letters: 0 },
   outbox: { dead: 0, oldest_age_ms: null },
@@ -15,7 +15,7 @@ const calm: Standing = {
 
 const group = { lifecycle: "essay", queue: null };
 
-const texts = (standing: Partial<Standing>) => attentionOf({ ...calm, ...standing }).map(({ text }) => text);
+const texts = (standing: Partial<SystemStatus>) => attentionOf({ ...calm, ...standing }).map(({ text }) => text);
 
 test("nothing needs anybody while all is well", () => {
   expect(attentionOf(calm)).toEqual([]);

@@ -25,7 +25,7 @@ export interface Need {
 }
 
 /** The data from which problems are found. */
-export interface Standing {
+export interface SystemStatus {
   /** The lane whose first tasks have waited longest. */
   readonly oldest: { readonly lane: string; readonly seconds: number } | undefined;
   readonly waiting: Pick<WaitingView, "dead_letters">;
@@ -43,7 +43,7 @@ export interface Standing {
 const longSeconds = 60;
 
 /** The problems that a person should look into, the worst first. */
-export function attentionOf(standing: Standing): Need[] {
+export function attentionOf(standing: SystemStatus): Need[] {
   // Skips what a group already says.
   const { oldest } = standing;
   const isSaid = standing.stuck.some(({ lane }) => lane !== null && lane === oldest?.lane);
@@ -56,19 +56,19 @@ const isWarning = ({ reason }: Pick<StuckGroup, "reason">): boolean =>
   reason === "ready_too_long" || reason === "running_too_long";
 
 /** One sentence per group. Dead letters are counted in a line of their own. */
-function stuckOf(groups: Standing["stuck"], level: Need["level"]): Need[] {
+function stuckOf(groups: SystemStatus["stuck"], level: Need["level"]): Need[] {
   return groups
     .filter((group) => group.reason !== "dead_letter" && isWarning(group) === (level === "warn"))
     .map((group) => ({ what: "stuck", level, text: group.sentence, page: pageOf(group) }));
 }
 
-function pageOf({ reason, lifecycle, queue }: Standing["stuck"][number]): string {
+function pageOf({ reason, lifecycle, queue }: SystemStatus["stuck"][number]): string {
   if (queue !== null) return `/people/${encodeURIComponent(queue)}`;
   if (reason === "no_worker" || reason === "worker_outdated" || reason === "overdue") return "/workers";
   return `/lifecycles/${encodeURIComponent(lifecycle)}`;
 }
 
-function badOf({ breakers, waiting, workers, oldest, outbox, stuck }: Standing): Need[] {
+function badOf({ breakers, waiting, workers, oldest, outbox, stuck }: SystemStatus): Need[] {
   const needs: Need[] = stuckOf(stuck, "bad");
   const bad = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "bad", text, page });
   if (breakers.length > 0) {
@@ -89,7 +89,7 @@ function badOf({ breakers, waiting, workers, oldest, outbox, stuck }: Standing):
   return needs;
 }
 
-function warnOf({ workers, pauses, schedules, oldest, outbox, alerts, stuck: groups }: Standing): Need[] {
+function warnOf({ workers, pauses, schedules, oldest, outbox, alerts, stuck: groups }: SystemStatus): Need[] {
   const needs: Need[] = stuckOf(groups, "warn");
   const warn = (what: Need["what"], text: string, page: string) => needs.push({ what, level: "warn", text, page });
   const silent = workers.filter((worker) => worker.silent).length;

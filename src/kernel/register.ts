@@ -39,13 +39,13 @@ export async function registerLifecycles(kernel: Kernel, lifecycles: readonly Li
 async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly KnownDefinition[]): Promise<boolean> {
   const shape = shapeOf(lifecycle);
   const hash = hashOf(shape);
-  const keepClosedMs = lifecycle.keepClosedMs ?? null;
+  const retentionMs = lifecycle.retentionMs ?? null;
   const timed = timedStates(lifecycle);
   const same = known.find((one) => one.version === lifecycle.version);
   await refuseStranded(tx, lifecycle, known);
   // A process of an earlier deploy, or simply the next start: nothing new.
   if (same?.shapes.includes(hash)) {
-    if (same.keep_closed_ms !== keepClosedMs) await markRetention(tx, lifecycle, keepClosedMs);
+    if (same.keep_closed_ms !== retentionMs) await markRetention(tx, lifecycle, retentionMs);
     if (String(same.shape.timed) !== String(timed)) await markTimed(tx, lifecycle, timed);
     return false;
   }
@@ -55,7 +55,7 @@ async function register(tx: Tx, lifecycle: LifecycleModel, known: readonly Known
     version: lifecycle.version,
     hash,
     shapeText: JSON.stringify({ ...shape, edges: statesAndEdges(lifecycle) }),
-    keepClosedMs,
+    retentionMs,
     edges: statesAndEdges(lifecycle),
   });
   await markTimed(tx, lifecycle, timed);

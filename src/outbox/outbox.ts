@@ -1,5 +1,6 @@
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
+import { dateOf } from "../base/moment.ts";
 import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
@@ -144,8 +145,4 @@ function storedMessageOf(row: MessageView): StoredMessage {
     nextAttemptAt: dateOf(row.next_attempt_ms),
     behind: row.behind,
   };
-}
-
-function dateOf(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }

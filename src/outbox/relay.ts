@@ -114,9 +114,9 @@ export class Relay {
       this.#promotedAt = now;
       while ((await promoteMessages(this.#kernel.db, promoteAtOnce)) === promoteAtOnce);
     }
-    const { keepMs } = this.#settings;
-    if (keepMs === null || now - this.#prunedAt < pruneEveryMs) return;
+    const { retentionMs } = this.#settings;
+    if (retentionMs === null || now - this.#prunedAt < pruneEveryMs) return;
     this.#prunedAt = now;
-    while (!this.#stopping && (await pruneMessages(this.#kernel.db, keepMs, pruneAtOnce)) === pruneAtOnce);
+    while (!this.#stopping && (await pruneMessages(this.#kernel.db, retentionMs, pruneAtOnce)) === pruneAtOnce);
   }
 }

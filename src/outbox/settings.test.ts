@@ -9,12 +9,12 @@ test("R61 a relay sends a hundred at a time and looks every second, unless told 
   expect(relaySettings({ brokers: [broker] })).toMatchObject({
     batchSize: 100,
     pollMs: 1_000,
-    keepMs: 7 * 86_400_000,
+    retentionMs: 7 * 86_400_000,
   });
   expect(relaySettings({ brokers: [broker], batchSize: 7, pollInterval: "3s", retention: null })).toMatchObject({
     batchSize: 7,
     pollMs: 3_000,
-    keepMs: null,
+    retentionMs: null,
   });
 });
 

@@ -51,7 +51,7 @@ export interface RelaySettings {
   readonly leaseMs: number;
   /** By our own clock, from before the lease was requested: messages not sent by then are left to the next round. */
   readonly sendWithinMs: number;
-  readonly keepMs: number | null;
+  readonly retentionMs: number | null;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -95,7 +95,7 @@ export function relaySettings(given: RelayOptions, log?: Log): RelaySettings {
     pollMs: Math.max(10, durationMs(options.pollInterval ?? "1s", "outbox.pollInterval")),
     concurrency: wholeNumber(options.concurrency ?? 4, "concurrency", 64),
     retry: checkedRetry(options.retry ?? standardRetry),
-    keepMs: options.retention === null ? null : durationMs(options.retention ?? "7d", "outbox.retention"),
+    retentionMs: options.retention === null ? null : durationMs(options.retention ?? "7d", "outbox.retention"),
     onFailure: failureListener(log, options.onFailure),
   };
 }

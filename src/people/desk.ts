@@ -12,7 +12,7 @@ import { type Assignment, assignmentOf, type Label, labelOf, type SampleInfo, sa
 import { readVisits } from "./store/assignments.ts";
 import { type DraftRow, putDraft, readDraft } from "./store/drafts.ts";
 import { readContents } from "./store/samples.ts";
-import { mostSlotsSeen, readDeskSums } from "./views/desk.ts";
+import { maxSlotsSeen, readDeskSums } from "./views/desk.ts";
 import { findLabelsFor } from "./views/labels.ts";
 
 /** A queue on a labeler's desk. */
@@ -100,7 +100,7 @@ export class Desk {
       return {
         ...settingsOf(queue),
         waiting,
-        waitsMore: slots_seen >= mostSlotsSeen,
+        waitsMore: slots_seen >= maxSlotsSeen,
         assignments,
         done,
         skipped,

@@ -31,7 +31,7 @@ export interface Imported {
   readonly cursor: ImportCursor | null;
 }
 
-const mostSamples = 500;
+const maxSamples = 500;
 const maxNotes = 1_000;
 
 /**
@@ -67,7 +67,7 @@ export async function importSamples(
       const { key, data, gold } = line.sample;
       batch.push({ data, ...(key === null ? {} : { key }), ...(gold === undefined ? {} : { gold }) });
       numbers.push(line.line);
-      if (batch.length === mostSamples) await flush();
+      if (batch.length === maxSamples) await flush();
     } else note(line.line, line.problem, line.remedy);
     cursor = line.cursor;
   }

@@ -18,11 +18,11 @@ export interface WorkMove {
   readonly reason: string | null;
 }
 
-const mostMoves = 100_000;
+const maxMoves = 100_000;
 
 /** Lists all moves of an assignment or a sample, in order. */
 export async function readJournal(db: Executor, id: string): Promise<WorkMove[]> {
-  const moves = await readMoves(db, id, 0, mostMoves);
+  const moves = await readMoves(db, id, 0, maxMoves);
   return moves.map(({ version, event, from_state, to_state, at_ms, source, actor, reason }) => ({
     version,
     event,

@@ -21,13 +21,13 @@ export const queueQuestions: QuestionProvider = {
 };
 
 /** Well below what an event can carry. */
-const mostText = 512 * 1024;
+const maxText = 512 * 1024;
 
 function answerOf({ state, data, labels }: EndedSample): QuestionAnswer {
   const { consensus, agreement, reason } = data as SampleData;
   const values = (labels ?? []).map((label) => label.value);
   // Labels that are too large to send are still available with the sample.
-  const included = JSON.stringify(values).length > mostText ? [] : values;
+  const included = JSON.stringify(values).length > maxText ? [] : values;
   if (state === "agreed")
     return { event: "answered", payload: { consensus, labels: included, agreement }, reason: null };
   const why = reason ?? "The sample was closed.";

@@ -15,11 +15,11 @@ export interface QueueStats {
   readonly metrics: Metrics;
 }
 
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 
 export async function queueStatsOf(db: Executor, queues: readonly string[]): Promise<QueueStats[]> {
   const stats: QueueStats[] = [];
-  for (const row of await readQueueStats(db, queues, mostCounted)) {
+  for (const row of await readQueueStats(db, queues, maxCounted)) {
     const sums = await sumOfQueue(db, { queue: row.queue, labeler: null, fromMs: null, toMs: null });
     stats.push({ ...row, metrics: metricsOf(sums) });
   }

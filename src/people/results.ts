@@ -1,3 +1,4 @@
+import { dateOf } from "../base/moment.ts";
 import type { SampleData } from "./lifecycle/sample.ts";
 import { sampleKeyOf } from "./lifecycle/sample-key.ts";
 import type { AssignmentRow, AssignmentStatus } from "./store/assignments.ts";
@@ -52,10 +53,6 @@ export function assignmentOf(row: AssignmentRow): Assignment {
     try: row.try,
     revisionOf: row.revision_of,
   };
-}
-
-function dateOf(ms: number | null): Date | null {
-  return ms === null ? null : new Date(ms);
 }
 
 /** The part of a sample that labelers see. */

@@ -1,5 +1,5 @@
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const mostSlices = 1_000;
+const maxSlices = 1_000;
 
 /** The maximum number of steps that may begin in any window of this length. */
 export interface Rate {
@@ -14,6 +14,6 @@ export function rateOf(text: string): Rate {
   const [steps, unit] = text.split("/") as [string, keyof typeof unitMs];
   const perMs = unitMs[unit];
   // With few steps each beginning has a row of its own moment; with many, some share a row and count until all are past.
-  const sliceMs = Number(steps) <= mostSlices ? 1 : perMs / mostSlices;
+  const sliceMs = Number(steps) <= maxSlices ? 1 : perMs / maxSlices;
   return { steps: Number(steps), perMs, sliceMs };
 }

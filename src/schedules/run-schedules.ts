@@ -14,7 +14,7 @@ import type { Tx } from "../store/port/db.ts";
 import { claimTick, declareSchedules, markRan, type Ran, readSchedules, type ScheduleRow } from "./store/schedules.ts";
 
 /** The result of one round of schedules. */
-export interface Kept {
+export interface ScheduleRound {
   /** The number of ticks that ran. */
   readonly ticks: number;
   readonly failures: readonly { readonly id: string; readonly error: unknown }[];
@@ -27,10 +27,10 @@ const turnsAtMost = 10;
 const clockToleranceMs = 60_000;
 const signEveryMs = 30_000;
 /** A schedule without a heartbeat for this long has no owner: any process that declares it can take it over. */
-export const forsakenAfterMs = 120_000;
+export const abandonedAfterMs = 120_000;
 
 /** Registers the schedules of this process, and runs their due ticks. */
-export async function runSchedules(kernel: Kernel): Promise<Kept> {
+export async function runSchedules(kernel: Kernel): Promise<ScheduleRound> {
   const { entries } = kernel.timetable;
   const failures: { id: string; error: unknown }[] = [];
   let ticks = 0;
@@ -91,7 +91,7 @@ async function declare(kernel: Kernel, rows: readonly ScheduleRow[]): Promise<vo
     const { schedule, timing, ticks, isDeclared } = kernel.timetable.entries.get(row.name)!;
     const [lifecycle, silentMs] = [schedule.start.name, row.now_ms - (row.seen_ms ?? 0)];
     const same = row.timing === timing && row.lifecycle === lifecycle;
-    const isOurs = same ? silentMs > signEveryMs : !isDeclared || silentMs > forsakenAfterMs;
+    const isOurs = same ? silentMs > signEveryMs : !isDeclared || silentMs > abandonedAfterMs;
     if (!isOurs) return [];
     const nextMs = row.timing === timing ? null : (ticks.after(row.now_ms) ?? null);
     return [{ name: row.name, lifecycle, timing, nextMs, knownTiming: row.timing }];

@@ -6,7 +6,7 @@ export interface DefinitionRow {
   readonly version: number;
   readonly hash: string;
   readonly shapeText: string;
-  readonly keepClosedMs: number | null;
+  readonly retentionMs: number | null;
   readonly edges: readonly { from: string; event: string; to: string }[];
 }
 
@@ -45,10 +45,10 @@ export function readDefinitions(db: Executor, names: readonly string[]): Promise
 export async function markRetention(
   tx: Executor,
   definition: { name: string; version: number },
-  keepClosedMs: number | null,
+  retentionMs: number | null,
 ): Promise<void> {
   await tx.rows(sql`
-    update pawl.lifecycles set keep_closed = ${keepClosedMs}::float8 * interval '1 millisecond'
+    update pawl.lifecycles set keep_closed = ${retentionMs}::float8 * interval '1 millisecond'
     where name = ${definition.name}::text and version = ${definition.version}::int`);
 }
 
@@ -70,7 +70,7 @@ export async function putDefinition(tx: Executor, row: DefinitionRow): Promise<v
   await tx.rows(sql`
     insert into pawl.lifecycles as known (name, version, shapes, shape, keep_closed)
     values (${row.name}::text, ${row.version}::int, array[${row.hash}::text], ${row.shapeText}::text::jsonb,
-      ${row.keepClosedMs}::float8 * interval '1 millisecond')
+      ${row.retentionMs}::float8 * interval '1 millisecond')
     on conflict (name, version) do update
     set shapes = known.shapes || excluded.shapes, shape = excluded.shape, keep_closed = excluded.keep_closed`);
   await tx.rows(sql`

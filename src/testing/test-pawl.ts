@@ -373,7 +373,7 @@ export class TestPawl {
     const settings = relaySettings(outbox);
     const delivery = new Delivery(kernel, settings);
     await promoteMessages(kernel.db, 10_000);
-    if (settings.keepMs !== null) await pruneMessages(kernel.db, settings.keepMs, 10_000);
+    if (settings.retentionMs !== null) await pruneMessages(kernel.db, settings.retentionMs, 10_000);
     for (const outcomes: MessageOutcome[] = []; ; ) {
       const round = await relayRound(kernel, settings, delivery, "test-relay");
       if (round === undefined) return outcomes.map(({ id, what }) => ({ id, what }));

@@ -2,17 +2,17 @@ const firstMs = 10;
 
 /** Rests that grow while there is nothing to do: doubled each time, up to the poll interval. */
 export class Backoff {
-  readonly #mostMs: number;
+  readonly #maxMs: number;
   #nextMs = firstMs;
 
-  constructor(mostMs: number) {
-    this.#mostMs = mostMs;
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs;
   }
 
   /** How long to rest now. */
   next(): number {
-    const restMs = Math.min(this.#nextMs, this.#mostMs);
-    this.#nextMs = Math.min(this.#nextMs * 2, this.#mostMs);
+    const restMs = Math.min(this.#nextMs, this.#maxMs);
+    this.#nextMs = Math.min(this.#nextMs * 2, this.#maxMs);
     return restMs;
   }
 

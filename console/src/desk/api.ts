@@ -9,7 +9,7 @@ import { get, part, post, put } from "../api.ts";
 import type { FormValue } from "./form/form-values.ts";
 import { midnight } from "./times.ts";
 
-const mostKeptAlive = 60_000;
+const maxKeptAlive = 60_000;
 
 /** The requests of the desk, all for one labeler. */
 export class DeskApi {
@@ -50,7 +50,7 @@ export class DeskApi {
   saveDraft(id: string, draft: FormValue, leaving: boolean): Promise<unknown> {
     const body = { draft: draft ?? "", ...this.#as() };
     // What outlives its page may not be large.
-    const keepalive = leaving && JSON.stringify(body).length < mostKeptAlive;
+    const keepalive = leaving && JSON.stringify(body).length < maxKeptAlive;
     return put(`/assignments/${part(id)}/draft`, body, { keepalive });
   }
 

@@ -12,7 +12,7 @@ export interface ClaimedAlert {
   readonly details: unknown;
   readonly at_ms: number;
   readonly attempts: number;
-  readonly told: string[];
+  readonly received: string[];
 }
 
 /** Notes that a process has these sinks, unless that was noted lately. */
@@ -42,7 +42,7 @@ export function claimAlerts(
     set due_at = clock.now + ${heldMs}::float8 * interval '1 millisecond', attempts = alert.attempts + 1
     from due, clock where alert.id = due.id
     returning alert.id::text as id, alert.cause, alert.kind, alert.lifecycle, alert.instance_id::text as instance_id, alert.key,
-      alert.message, alert.details, pawl.ms(alert.at) as at_ms, alert.attempts, to_json(alert.told) as told`);
+      alert.message, alert.details, pawl.ms(alert.at) as at_ms, alert.attempts, to_json(alert.told) as received`);
 }
 
 /** The outcome of a delivery. */
@@ -50,7 +50,7 @@ export interface DeliveryResult {
   readonly id: string;
   readonly attempts: number;
   /** Sinks that received it, or that failed permanently. */
-  readonly told: readonly string[];
+  readonly received: readonly string[];
   readonly error: string | null;
   readonly retryAfterMs: number;
 }
@@ -62,11 +62,11 @@ export interface DeliveryResult {
 export async function markDelivered(db: Executor, result: DeliveryResult, aliveMs: number): Promise<void> {
   await db.rows(sql`
     update pawl.alerts
-    set told = ${textArray(result.told)}::text::text[], error = ${result.error}::text,
+    set told = ${textArray(result.received)}::text::text[], error = ${result.error}::text,
       due_at = case when exists (
         select from pawl.alert_sinks as sink
         where sink.seen_at > pawl.now() - ${aliveMs}::float8 * interval '1 millisecond'
-          and sink.name <> all((select ${textArray(result.told)}::text)::text[])
+          and sink.name <> all((select ${textArray(result.received)}::text)::text[])
       ) then pawl.now() + ${result.retryAfterMs}::float8 * interval '1 millisecond' end
     where id = ${result.id}::uuid and attempts = ${result.attempts}::int and due_at is not null`);
 }
@@ -87,10 +87,10 @@ export async function settleAbandoned(db: Executor, aliveMs: number, limit: numb
 }
 
 /** Deletes alerts that were delivered long ago. */
-export async function pruneAlerts(db: Executor, keepMs: number, limit: number): Promise<number> {
+export async function pruneAlerts(db: Executor, retentionMs: number, limit: number): Promise<number> {
   const rows = await db.rows(sql`
     delete from pawl.alerts where id in (
-      select id from pawl.alerts where at < pawl.now() - ${keepMs}::float8 * interval '1 millisecond'
+      select id from pawl.alerts where at < pawl.now() - ${retentionMs}::float8 * interval '1 millisecond'
       order by at limit ${limit}::int
     )
     returning id::text as id`);

@@ -1,4 +1,4 @@
-import { checkedOptions, textOrNull } from "../../base/options.ts";
+import { causeOf, checkedOptions } from "../../base/options.ts";
 import type { AnySchedule } from "../../definition/schedule/schedule.ts";
 import { type Kernel, refuseInside } from "../../kernel/kernel.ts";
 import type { StartCallOptions } from "../../kernel/types/call-options.ts";
@@ -31,8 +31,7 @@ export class Schedules {
   /** Pauses a schedule. Ticks that become due during the pause are skipped. */
   async pause(schedule: AnySchedule | string, options: Omit<StartCallOptions, "tx"> = {}): Promise<void> {
     refuseInside(this.#kernel, "schedules.pause");
-    const { actor, reason } = checkedOptions(options, ["actor", "reason"], "schedules.pause");
-    const by = { actor: textOrNull(actor, "The actor"), reason: textOrNull(reason, "The reason") };
+    const by = causeOf(checkedOptions(options, ["actor", "reason"], "schedules.pause"));
     await pauseSchedule(this.#kernel, scheduleName(schedule), by);
   }
 

@@ -74,7 +74,7 @@ export class Drivers {
     const { interval = "1s", onFailure } = checkedOptions(options, ["interval", "onFailure"], "maintain");
     const everyMs = durationMs(interval, "interval");
     const driver = this.#drive((onStopped) => driveMaintenance(this.#kernel, { everyMs, onFailure, onStopped }));
-    this.#keepHouse();
+    this.#startMaintenance();
     return driver;
   }
 
@@ -93,7 +93,7 @@ export class Drivers {
     const startWith = () =>
       outbox === undefined ? [] : [this.relay({ onFailure: outbox.onFailure ?? options.onFailure })];
     const worker = this.#drive((onStopped) => new Worker(this.#kernel, maintain, options, { startWith, onStopped }));
-    this.#keepHouse();
+    this.#startMaintenance();
     return worker;
   }
 
@@ -111,7 +111,7 @@ export class Drivers {
    * The process that runs maintenance also prunes expired instances, delivers alerts and handles dead letters; one loop
    * of each per process is enough.
    */
-  #keepHouse(): void {
+  #startMaintenance(): void {
     if (this.#keepsHouse) return;
     this.#keepsHouse = true;
     const { alerts, letters } = this.#surroundings;

@@ -24,13 +24,13 @@ export function addStuck(program: Command, act: Act): void {
 /** For people: what is stuck and what to do, then the instances that have waited longest. */
 export function printStuck(terminal: Terminal, { sentence, instances, count, more }: StuckResponse): void {
   terminal.print(visible(sentence));
-  for (const { lifecycle, key, id } of instances.slice(0, mostShown)) {
+  for (const { lifecycle, key, id } of instances.slice(0, maxShown)) {
     terminal.print(`  ${visible(lifecycle)} ${key === null ? id : visible(key)}`);
   }
-  if (more || count > mostShown) terminal.print(terminal.paint.dim("  …"));
+  if (more || count > maxShown) terminal.print(terminal.paint.dim("  …"));
 }
 
-const mostShown = 3;
+const maxShown = 3;
 
 const columns: readonly Column<StuckResponse>[] = [
   { title: "reason", text: (one) => one.reason },

@@ -14,7 +14,7 @@ type SyncStep = Step<JobData, Outcomes>;
 type Known = ReadonlyMap<string, Child<Submission>>;
 
 /** The most that an ended job carries of its labels; they all stay with its submissions. */
-const mostText = 512 * 1024;
+const maxText = 512 * 1024;
 
 /**
  * Syncs a job with the marketplace: starts an instance for each new submission, whatever its state there, sends
@@ -144,7 +144,7 @@ function endedOf({ crowd }: CrowdLifecycles, children: readonly Child<Submission
   // A submission that a person approved although it does not match its schema is paid, and has no label.
   const labels = approved.map(({ data }) => data.label).filter((label) => label !== null);
   const { consensus, agreement } = conclude(labels, crowd.form);
-  const included = JSON.stringify(labels).length > mostText ? [] : labels;
+  const included = JSON.stringify(labels).length > maxText ? [] : labels;
   const why = reason ?? (consensus === undefined ? whyNone(labels) : null);
   return { labels: included, consensus: consensus ?? null, agreement, ...countsOf(children), reason: why };
 }

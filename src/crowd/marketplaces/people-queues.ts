@@ -6,8 +6,8 @@ import { isSchema } from "../../definition/read/read.ts";
 import type { JsonSchema } from "../../definition/schema/json-schema.ts";
 
 /** The maximum of a queue: a crowd sets the number of places itself. */
-const mostSlots = 100;
-const mostTries = 1_000;
+const maxSlots = 100;
+const maxTries = 1_000;
 
 /** The queue that assigns the jobs of a crowd to Pawl's own labelers. */
 export function queueNameOf(crowd: AnyCrowd): string {
@@ -27,9 +27,9 @@ export function queuesOfCrowds(crowds: readonly AnyCrowd[], declared: readonly A
     }
     return queue(name, {
       label: asFilledIn(crowd.label) as JsonSchema,
-      overlap: Math.min(crowd.submissions, mostSlots),
+      overlap: Math.min(crowd.submissions, maxSlots),
       finishWithin: crowd.workTime,
-      maxAttemptsTotal: mostTries,
+      maxAttemptsTotal: maxTries,
       skipUnstarted: true,
       review: true,
     });

@@ -22,7 +22,7 @@ export async function countLetters(db: Executor, most: number): Promise<number> 
  */
 export function readOldestLetters(
   db: Executor,
-  page: { olderThanMs: number | null; limit: number; mostBytes: number },
+  page: { olderThanMs: number | null; limit: number; maxBytes: number },
 ): Promise<ArchivableLetter[]> {
   return db.rows<ArchivableLetter>(sql`
     with oldest as materialized (
@@ -37,7 +37,7 @@ export function readOldestLetters(
       select oldest.*, sum(octet_length(line)) over (order by kept_from, id) - octet_length(line) as before from oldest
     )
     select id::text as id, line, status, pawl.ms(created_at) as created_ms from sized
-    where before <= ${page.mostBytes}::float8
+    where before <= ${page.maxBytes}::float8
     order by kept_from, id`);
 }
 

@@ -175,11 +175,11 @@ export async function abortOperation(db: Executor, id: string, { actor, reason }
 }
 
 /** Deletes operations that ended long ago. */
-export async function pruneOperations(db: Executor, keepMs: number, limit: number): Promise<number> {
+export async function pruneOperations(db: Executor, retentionMs: number, limit: number): Promise<number> {
   const rows = await db.rows(sql`
     delete from pawl.operations where id in (
       select id from pawl.operations
-      where ended_at is not null and ended_at < pawl.now() - ${keepMs}::float8 * interval '1 millisecond'
+      where ended_at is not null and ended_at < pawl.now() - ${retentionMs}::float8 * interval '1 millisecond'
       order by ended_at limit ${limit}::int
     )
     returning id::text as id`);

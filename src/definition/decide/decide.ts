@@ -11,9 +11,9 @@ import {
   deadlineOf,
   enter,
   failedFromOf,
+  followEdge,
   isPlainObject,
   type LifecycleEvent,
-  take,
 } from "./move.ts";
 import { type Validated, validate } from "./validate.ts";
 
@@ -91,8 +91,8 @@ export function decide(
   if (ways.length === 0) return { kind: "refused", blockers: [noTarget(lifecycle, instance, event)] };
   const blockers: Blocker[] = [];
   for (const edge of ways) {
-    const held = ask(edge, context);
-    if (held === true) return take(lifecycle, instance, edge, { event: known, change, context, nowMs });
+    const held = checkGuard(edge, context);
+    if (held === true) return followEdge(lifecycle, instance, edge, { event: known, change, context, nowMs });
     blockers.push({ kind: "guard", event: event.name, from: edge.from, to: edge.to ?? edge.from, reason: held });
   }
   return { kind: "refused", blockers };
@@ -161,11 +161,15 @@ export function takesPayload(lifecycle: LifecycleModel, event: string): boolean 
   return lifecycle.events.has(event) || event === "fail" || isSentByPawl(lifecycle, event);
 }
 
-const tellers: Readonly<Record<string, StateModel["kind"]>> = { joined: "join", answered: "ask", unanswered: "ask" };
+const kindsByEvent: Readonly<Record<string, StateModel["kind"]>> = {
+  joined: "join",
+  answered: "ask",
+  unanswered: "ask",
+};
 
 /** The events of Pawl itself to a lifecycle that joins or asks: with the counts, or with the answer. */
 function isSentByPawl(lifecycle: LifecycleModel, event: string): boolean {
-  const kind = Object.hasOwn(tellers, event) ? tellers[event] : undefined;
+  const kind = Object.hasOwn(kindsByEvent, event) ? kindsByEvent[event] : undefined;
   return kind !== undefined && [...lifecycle.states.values()].some((state) => state.kind === kind);
 }
 
@@ -210,7 +214,7 @@ function refuse(
 }
 
 /** The guard's answer: true, or the reason why not. */
-function ask(edge: EdgeModel, context: Context): true | string {
+function checkGuard(edge: EdgeModel, context: Context): true | string {
   if (edge.guard === undefined) return true;
   let held: unknown;
   try {
@@ -230,7 +234,7 @@ function ask(edge: EdgeModel, context: Context): true | string {
     : `the guard of \`${edge.event}\` in \`${edge.from}\` refuses`;
 }
 
-/** The payload held against its schema. */
+/** Validates the payload against its schema. */
 export function payloadOf(lifecycle: LifecycleModel, event: LifecycleEvent): Validated {
   if (event.name === "fail") return failurePayload(event);
   if (event.accepts !== undefined) return payloadOf(lifecycle, { ...event, name: event.accepts, accepts: undefined });

@@ -96,8 +96,8 @@ export interface Occasion {
   readonly nowMs: number;
 }
 
-/** The result of taking an edge. */
-export function take(
+/** The result of a move over an edge. */
+export function followEdge(
   lifecycle: LifecycleModel,
   instance: InstanceModel,
   edge: EdgeModel,

@@ -8,7 +8,7 @@ export interface Validated {
   readonly faults: readonly string[] | undefined;
 }
 
-/** A value held against a schema of whichever library. Without a schema there must be no value. */
+/** Validates a value against a schema of any library. Without a schema there must be no value. */
 export function validate(schema: StandardSchemaV1 | undefined, value: unknown, what: string): Validated {
   if (schema === undefined) {
     const empty = value === undefined || value === null || isEmptyObject(value);

@@ -56,7 +56,7 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
     renamed: draft.renamed,
     onParentEnd: draft.onParentEnd,
     job: traits.job,
-    keepClosedMs: draft.keepClosedMs,
+    retentionMs: draft.retentionMs,
   };
 }
 

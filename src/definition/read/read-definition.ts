@@ -47,7 +47,7 @@ export interface Draft
     | "builtIns"
     | "renamed"
     | "onParentEnd"
-    | "keepClosedMs"
+    | "retentionMs"
   > {
   readonly states: ReadonlyMap<string, StateDraft>;
   /** The edges of the common `on`. */
@@ -70,7 +70,7 @@ const definitionKeys = [
   "onParentEnd",
   "retention",
 ];
-const mostStates = 200;
+const maxStates = 200;
 
 export function readDefinition(name: unknown, definition: unknown, faults: Faults): Draft {
   const fields = readFields(definition, definitionKeys, whole, faults) ?? {};
@@ -88,7 +88,7 @@ export function readDefinition(name: unknown, definition: unknown, faults: Fault
     ...readCommon(fields.on, builtIns, faults),
     renamed: readRenamed(fields.renamed, faults),
     onParentEnd: readText(fields.onParentEnd, "onParentEnd", faults),
-    keepClosedMs: readKeepClosed(fields, faults),
+    retentionMs: readRetention(fields, faults),
   };
 }
 
@@ -135,9 +135,9 @@ function readStates(value: unknown, builtIns: boolean, faults: Faults): Map<stri
   if (fields !== undefined && entries.length === 0) {
     faults.add("shape_invalid", "states", "There is no state.", "Declare the states that the work goes through.");
   }
-  if (entries.length > mostStates) {
+  if (entries.length > maxStates) {
     const remedy = "Split the lifecycle: start children in a state and join them.";
-    faults.add("states_too_many", "states", `There are ${entries.length}, and ${mostStates} are the most.`, remedy);
+    faults.add("states_too_many", "states", `There are ${entries.length}, and ${maxStates} are the most.`, remedy);
   }
   for (const [name, written] of entries) {
     readName(name, `states.${name}`, faults);
@@ -227,7 +227,7 @@ function readRenamed(value: unknown, faults: Faults): Record<string, string> {
   return renamed;
 }
 
-function readKeepClosed(fields: Fields, faults: Faults): number | undefined {
+function readRetention(fields: Fields, faults: Faults): number | undefined {
   const keep = readDuration(fields.retention, undefined, "retention", faults);
   return keep === undefined ? undefined : durationMs(keep, "retention");
 }

@@ -42,7 +42,7 @@ export function checkJsonSchema(schema: JsonSchema, name: string, faults: Faults
 class SchemaCheck {
   readonly #faults: Faults;
   /** Every schema within, by its JSON Pointer, and the pointers that are applied to the very same value. */
-  readonly #besides = new Map<string, string[]>();
+  readonly #sameValue = new Map<string, string[]>();
   readonly #anchors = new Map<string, string>();
   readonly #references: { readonly to: string; readonly place: Place }[] = [];
 
@@ -55,7 +55,7 @@ class SchemaCheck {
     this.#schema(schema, { name, pointer: "", depth: 0 });
     for (const { to, place } of this.#references) {
       const target = this.#resolve(to);
-      if (target !== undefined) this.#besides.get(parentOf(place.pointer))!.push(target);
+      if (target !== undefined) this.#sameValue.get(parentOf(place.pointer))!.push(target);
       else this.#fault(place, `${quotedValue(to)} leads nowhere in this schema.`, 'Write one such as "#/$defs/name".');
     }
     const circle = this.#faults.list.length === before ? this.#findCircle() : undefined;
@@ -70,7 +70,7 @@ class SchemaCheck {
 
   #schema(value: unknown, place: Place): void {
     if (typeof value === "boolean") {
-      this.#besides.set(place.pointer, []);
+      this.#sameValue.set(place.pointer, []);
       return;
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -81,7 +81,7 @@ class SchemaCheck {
       this.#fault(place, `It is nested deeper than ${maxDepth} levels.`, "Move parts to `$defs` and refer to them.");
       return;
     }
-    this.#besides.set(place.pointer, []);
+    this.#sameValue.set(place.pointer, []);
     for (const [keyword, given] of Object.entries(value)) {
       if (!keyword.startsWith("x-")) this.#keyword(keyword, given, within(place, keyword));
     }
@@ -105,7 +105,7 @@ class SchemaCheck {
       return;
     }
     this.#schema(value, place);
-    if (inPlace.includes(keyword)) this.#besides.get(parentOf(place.pointer))!.push(place.pointer);
+    if (inPlace.includes(keyword)) this.#sameValue.get(parentOf(place.pointer))!.push(place.pointer);
   }
 
   #list(keyword: string, value: unknown, place: Place): void {
@@ -116,7 +116,7 @@ class SchemaCheck {
     value.forEach((each, index) => {
       const inner = within(place, String(index));
       this.#schema(each, inner);
-      if (inPlace.includes(keyword)) this.#besides.get(parentOf(place.pointer))!.push(inner.pointer);
+      if (inPlace.includes(keyword)) this.#sameValue.get(parentOf(place.pointer))!.push(inner.pointer);
     });
   }
 
@@ -130,7 +130,7 @@ class SchemaCheck {
       const problem = keyword === "patternProperties" ? pattern(name, inner.depth) : undefined;
       if (problem !== undefined) this.#fault(inner, `It is ${quotedValue(name)}.`, problem);
       this.#schema(each, inner);
-      if (keyword === "dependentSchemas") this.#besides.get(parentOf(place.pointer))!.push(inner.pointer);
+      if (keyword === "dependentSchemas") this.#sameValue.get(parentOf(place.pointer))!.push(inner.pointer);
     }
   }
 
@@ -144,7 +144,7 @@ class SchemaCheck {
   #resolve(reference: string): string | undefined {
     const name = decoded(reference.slice(1));
     const pointer = name === "" || name?.startsWith("/") ? name : this.#anchors.get(name ?? "");
-    return pointer !== undefined && this.#besides.has(pointer) ? pointer : undefined;
+    return pointer !== undefined && this.#sameValue.has(pointer) ? pointer : undefined;
   }
 
   /** A schema that refers to itself without going into the value would be applied without end. */
@@ -155,13 +155,13 @@ class SchemaCheck {
       if (done.has(pointer)) return undefined;
       done.add(pointer);
       const further = new Set(way).add(pointer);
-      for (const next of this.#besides.get(pointer) ?? []) {
+      for (const next of this.#sameValue.get(pointer) ?? []) {
         const found = visit(next, further);
         if (found !== undefined) return found;
       }
       return undefined;
     };
-    for (const pointer of this.#besides.keys()) {
+    for (const pointer of this.#sameValue.keys()) {
       const found = visit(pointer, new Set());
       if (found !== undefined) return found;
     }

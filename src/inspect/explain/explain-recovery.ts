@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import { dateOf } from "../../base/moment.ts";
 import { decide, decideRename, type Refusal } from "../../definition/decide/decide.ts";
 import {
   type ExplainedRetry,
@@ -52,7 +53,7 @@ function failureOf({ from, atMs, event, reason, error }: FailureEntry): Recovery
 
 async function nextOf(db: Executor, row: InstanceRow): Promise<NextRecoveryStep> {
   const [step] = await readSteps(db, [row.id]);
-  if (step !== undefined) return { kind: "recovery", at: step.due_ms === null ? null : new Date(step.due_ms) };
+  if (step !== undefined) return { kind: "recovery", at: dateOf(step.due_ms) };
   const letter = await readLetterAbout(db, row.id);
   return { kind: "person", reason: letter?.reason ?? null, deadLetter: letter?.id ?? null };
 }

@@ -1,3 +1,4 @@
+import { dateOf } from "../../base/moment.ts";
 import { readLane } from "../../definition/model.ts";
 import { readBreakerStates } from "../../kernel/breakers/breakers.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
@@ -37,7 +38,7 @@ export async function whyNotClaimed(
     const name = breakerOf(kernel, lane);
     const breaker = name === undefined ? undefined : kernel.breakers.of(name);
     if (breaker !== undefined && breaker.state !== "closed") {
-      const until = breaker.until_ms === null ? null : new Date(breaker.until_ms);
+      const until = dateOf(breaker.until_ms);
       const { name: breakerName, state, forced, actor, reason } = breaker;
       return { reason: "breaker", breaker: breakerName, state, held: forced !== null, actor, until, why: reason };
     }

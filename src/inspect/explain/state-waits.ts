@@ -1,8 +1,9 @@
 import { durationMs } from "../../base/duration.ts";
+import { dateOf } from "../../base/moment.ts";
 import { asSentence } from "../../base/text.ts";
 import { shownTime, timesOf } from "../../definition/decide/explain.ts";
 import { builtInEvents } from "../../definition/model.ts";
-import { mostChildren } from "../views/waits.ts";
+import { maxChildren } from "../views/waits.ts";
 import type { WaitingFor } from "./explanation.ts";
 import { enteredAt, type KnownInstance } from "./known-instance.ts";
 import { endOf } from "./timer-waits.ts";
@@ -50,7 +51,7 @@ export function releaseWait(known: KnownInstance): WaitingFor {
   // One that failed rests, and then has to wait for the next turn of its state.
   const againMs = givenUp ? null : Math.max(failure?.retry_ms ?? 0, turnMs ?? 0) || null;
   const untilMs = failure === null ? turnMs : againMs;
-  const until = untilMs === null ? null : new Date(untilMs);
+  const until = dateOf(untilMs);
   const sends = event === null ? "" : ` and sends \`${event}\``;
   const when =
     until === null ? "No further release is scheduled." : `Its next release is at ${shownTime(until)}${sends}.`;
@@ -75,7 +76,7 @@ export function childrenWait(known: KnownInstance): WaitingFor {
   const { children_open: open, children_failed: failed, children: first } = waits;
   const base = { kind: "children", open, failed, first, since: enteredAt(known), until: null } as const;
   if (open > 0) {
-    const count = open >= mostChildren ? `${mostChildren.toLocaleString("en")} or more` : String(open);
+    const count = open >= maxChildren ? `${maxChildren.toLocaleString("en")} or more` : String(open);
     const named = first.slice(0, 3).map(({ lifecycle, key, id, state }) => {
       return `\`${lifecycle}\` ${key === null ? id : `"${key}"`} in \`${state}\``;
     });

@@ -1,4 +1,4 @@
-import { mostRefusals } from "../../kernel/move/release-failures.ts";
+import { maxRefusals } from "../../kernel/move/release-failures.ts";
 import type { StuckAfter } from "../../kernel/stuck-after.ts";
 import type { NotClaimed, Stuck, StuckReason, WaitingFor } from "./explanation.ts";
 import type { KnownInstance } from "./known-instance.ts";
@@ -69,7 +69,7 @@ function reasonOf(known: KnownInstance, wait: WaitingFor): StuckReason | undefin
     case "undeclared_state":
       return known.isAbandoned === true ? "state_undeclared" : undefined;
     case "release":
-      return wait.lastFailure?.what === "refused" && wait.failures >= mostRefusals ? "release_refused" : undefined;
+      return wait.lastFailure?.what === "refused" && wait.failures >= maxRefusals ? "release_refused" : undefined;
     case "people": {
       const { state, active, has_open_slot: hasOpenSlot } = known.sample!;
       if (state === "unassignable") return "unassignable";

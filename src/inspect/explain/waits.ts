@@ -1,3 +1,4 @@
+import { dateOf } from "../../base/moment.ts";
 import { readLane } from "../../definition/model.ts";
 import { standardRetry } from "../../policy/retry.ts";
 import type { LastAttempt, WaitingTask } from "../views/waits.ts";
@@ -85,7 +86,7 @@ function definitionFault(task: WaitingTask, { waits }: KnownInstance): WaitingFo
     lane: task.lane,
     error,
     since: new Date(last.at_ms),
-    until: task.due_ms === null ? null : new Date(task.due_ms),
+    until: dateOf(task.due_ms),
     by: "person",
     sentence: `Its step and its definition contradict each other: ${error}`,
   };

@@ -34,13 +34,13 @@ import type { StuckGroup } from "./stuck-group.ts";
 import { sentenceOf } from "./stuck-sentence.ts";
 
 /** The limit of the count. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 /** The same for those who ask often: an overview, measures, alerts. */
 export const summary: Bounds = { counted: 1_000, listed: 3 };
 
 export function boundsOf(listed: number): Bounds {
-  return { counted: mostCounted, listed };
+  return { counted: maxCounted, listed };
 }
 
 /** In the order in which groups are shown: what keeps most from moving first. */

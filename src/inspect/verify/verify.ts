@@ -99,9 +99,9 @@ const checks: readonly (readonly [Violation["invariant"], (ids: Slice) => Statem
   ["I6", setbacksUnclaimed],
   ["I7", timersPassedOver],
   ["I7", deadlinesEarly],
-  ["tasks", tasksAstray],
+  ["tasks", inconsistentTasks],
   ["tasks", leasesUnclaimed],
-  ["timers", timersAstray],
+  ["timers", inconsistentTimers],
   ["callbacks", inconsistentInboxes],
   ["callbacks", callbacksWithoutMove],
   ["callbacks", callbacksMisjudged],
@@ -284,7 +284,7 @@ function setbacksUnclaimed(ids: Slice): Statement {
 }
 
 /** A state that works has its one task, of the present visit; one that rests or has ended has none. */
-function tasksAstray(ids: Slice): Statement {
+function inconsistentTasks(ids: Slice): Statement {
   return sql`
     with ${kinds},
     judged as (
@@ -330,7 +330,7 @@ function leasesUnclaimed(ids: Slice): Statement {
 }
 
 /** An instance stores its earliest timer, and has none of an earlier visit. */
-function timersAstray(ids: Slice): Statement {
+function inconsistentTimers(ids: Slice): Statement {
   return sql`
     with judged as (
       select instance.id, case

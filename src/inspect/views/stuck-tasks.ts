@@ -20,7 +20,7 @@ export async function readReadyLanes(db: Executor): Promise<string[]> {
 }
 
 /** How many priorities of one lane are checked. */
-const mostPriorities = 100;
+const maxPriorities = 100;
 
 /**
  * Tasks that have been ready in these lanes for longer than each lane's limit. Checks the first tasks of each priority,
@@ -54,7 +54,7 @@ export function readReadyTasks(
               order by each.priority, each.id limit 1
             ) as next
           )
-          select level.priority from level limit ${mostPriorities}::int
+          select level.priority from level limit ${maxPriorities}::int
         ) as level
         cross join lateral (
           select each.instance_id, each.since from pawl.tasks as each
@@ -102,7 +102,7 @@ export function readOverdueTasks(db: Executor, overdueMs: number, bounds: Bounds
 }
 
 /** More tasks than these run nowhere: their slots bound them. */
-const mostRunning = 100_000;
+const maxRunning = 100_000;
 
 /** Tasks that have been running for longer than this. */
 export function readLongTasks(db: Executor, runningMs: number, bounds: Bounds): Promise<FoundGroup[]> {
@@ -112,7 +112,7 @@ export function readLongTasks(db: Executor, runningMs: number, bounds: Bounds): 
       select '' as lifecycle, each.lane as place, each.instance_id, each.since
       from clock, (
         select task.lane, task.instance_id, task.since, task.id from pawl.tasks as task
-        where task.worker is not null order by task.leased_until, task.id limit ${mostRunning}::int
+        where task.worker is not null order by task.leased_until, task.id limit ${maxRunning}::int
       ) as each
       where each.since < clock.late
       limit ${bounds.counted}::int

@@ -115,7 +115,7 @@ export interface WaitsRow {
 }
 
 /** More open children than these are not counted. */
-export const mostChildren = 10_000;
+export const maxChildren = 10_000;
 
 /** The waits of an instance, in one statement: probes of indexes by its id, in any state. */
 export async function readWaits(db: Executor, id: string): Promise<WaitsRow | undefined> {
@@ -234,7 +234,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
         select from pawl.instances as child
         where child.parent_id = instance.id and child.parent_run = instance.run
           and child.child_outcome is null and child.child_name not like '?%'
-        limit ${mostChildren}::int
+        limit ${maxChildren}::int
       ) as few
     ) as open
     cross join lateral (
@@ -242,7 +242,7 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
         select from pawl.instances as child
         where child.parent_id = instance.id and child.parent_run = instance.run
           and child.child_outcome = 'failure' and child.child_name not like '?%'
-        limit ${mostChildren}::int
+        limit ${maxChildren}::int
       ) as few
     ) as failed
     cross join lateral (

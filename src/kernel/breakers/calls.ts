@@ -22,7 +22,7 @@ interface Pass {
 }
 
 /** More names than a program has dependencies: the names probably contain ids. */
-const mostNames = 1_000;
+const maxNames = 1_000;
 const longestMs = 1e12;
 
 /**
@@ -54,8 +54,8 @@ export async function call(
 async function enter(kernel: Kernel, task: ClaimedTask, name: string): Promise<Pass> {
   const { breakers, clock } = kernel;
   if (!breakers.isKnown(name)) {
-    if (breakers.names.length >= mostNames)
-      throw new PawlError("option_invalid", `\`step.call\` was given ${mostNames} names; name services, not requests.`);
+    if (breakers.names.length >= maxNames)
+      throw new PawlError("option_invalid", `\`step.call\` was given ${maxNames} names; name services, not requests.`);
     breakers.add(name);
     await readBreakerStates(kernel, [name]);
   }

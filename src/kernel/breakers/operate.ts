@@ -1,4 +1,5 @@
 import { PawlError } from "../../base/errors.ts";
+import { dateOf } from "../../base/moment.ts";
 import { suggest } from "../../definition/read/fault.ts";
 import type { BreakerCause } from "../../policy/breaker.ts";
 import { type BreakerRow, declareBreakers, readBreakers, readCalls } from "../../store/tasks/breakers.ts";
@@ -74,7 +75,7 @@ function breakerOf({ breakers }: Kernel, row: BreakerRow, { good, failed }: Brea
     name,
     state,
     since: row.flip === 0 ? null : new Date(row.since_ms),
-    openUntil: row.until_ms === null ? null : new Date(row.until_ms),
+    openUntil: dateOf(row.until_ms),
     forced,
     reason,
     actor,
@@ -99,7 +100,7 @@ export async function breakerHistory(kernel: Kernel, name: string, limit: number
     cause: row.cause as BreakerCause,
     good: row.good,
     failed: row.failed,
-    openUntil: row.until_ms === null ? null : new Date(row.until_ms),
+    openUntil: dateOf(row.until_ms),
     reason: row.reason,
     actor: row.actor,
     at: new Date(row.at_ms),

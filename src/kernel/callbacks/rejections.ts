@@ -33,9 +33,9 @@ export async function noteRejection(
   });
 }
 
-const keepMs = 30 * 86_400_000;
+const retentionMs = 30 * 86_400_000;
 
 /** Deletes the reasons of messages that no dead-letter queue has delivered for a month. */
 export function tidyRejections(kernel: Kernel): Promise<number> {
-  return deleteOldRejections(kernel.db, keepMs, 500);
+  return deleteOldRejections(kernel.db, retentionMs, 500);
 }

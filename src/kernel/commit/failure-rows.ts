@@ -9,7 +9,7 @@ import { isOfEvent } from "../recovery/dead-letter.ts";
 const isOfFailure = ({ kind }: AlertRow): boolean => kind === "instance_failed" || kind === "recovery_failed";
 
 /** The instance that failed. */
-interface Failing {
+interface FailedInstance {
   readonly lifecycle: LifecycleModel;
   readonly row: InstanceRow;
   readonly newId: () => string;
@@ -20,9 +20,9 @@ export class FailureRows {
   readonly deadLetters: DeadLetterRow[] = [];
   readonly letterDecisions: LetterDecision[] = [];
   readonly alerts: AlertRow[] = [];
-  readonly #of: Failing;
+  readonly #of: FailedInstance;
 
-  constructor(of: Failing) {
+  constructor(of: FailedInstance) {
     this.#of = of;
   }
 

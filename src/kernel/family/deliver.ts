@@ -154,7 +154,7 @@ async function notifyOpenChildren(kernel: Kernel, pending: PendingReport): Promi
   }
 }
 
-const mostShown = 50;
+const maxShown = 50;
 
 /** The result of a delivery for the sender's history; undefined if everything arrived. */
 export function deliveryRecord(delivered: Delivered): { what: "failed" | "refused"; detailText: string } | undefined {
@@ -163,9 +163,9 @@ export function deliveryRecord(delivered: Delivered): { what: "failed" | "refuse
   const detail = {
     reason: undelivered.length > 0 ? "undelivered" : "refused",
     refused: refused
-      .slice(0, mostShown)
+      .slice(0, maxShown)
       .map(({ outgoing, instance, blockers }) => ({ event: outgoing.event, instance, blockers })),
-    undelivered: undelivered.slice(0, mostShown).map(({ outgoing, error }) => ({
+    undelivered: undelivered.slice(0, maxShown).map(({ outgoing, error }) => ({
       event: outgoing.event,
       to: outgoing.to,
       error: { name: error.code, message: cleanText(error.message, 1_000) },

@@ -62,7 +62,7 @@ function addressOf(to: unknown): OutgoingEvent["to"] {
 }
 
 const maxEvents = 500;
-const mostText = 256 * 1024;
+const maxText = 256 * 1024;
 
 /** The tasks that bring letters, in as few as can be. All that goes to one instance is in one, and so stays in its order. */
 export function deliveriesOf(
@@ -77,7 +77,7 @@ export function deliveriesOf(
     const texts = events.map((one) => one.text);
     const size = texts.reduce((sum, text) => sum + text.length, 0);
     const last = open.at(-1);
-    if (last === undefined || last.texts.length + texts.length > maxEvents || last.size + size > mostText)
+    if (last === undefined || last.texts.length + texts.length > maxEvents || last.size + size > maxText)
       open.push({ lifecycle, texts, size });
     else {
       last.texts.push(...texts);

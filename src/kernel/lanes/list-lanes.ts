@@ -35,7 +35,7 @@ export interface ClosedLane {
   readonly actor: string | null;
 }
 
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 
 /**
  * Every lane of the definitions of this process; those of other versions, and of deliveries, if they contain tasks.
@@ -51,7 +51,7 @@ export async function listLanes(kernel: Kernel, { internal }: { readonly interna
   ]);
   await readBreakerStates(kernel);
   const closures = await readClosedLanes(kernel, lanes);
-  return (await readLanes(kernel.db, lanes, mostCounted)).flatMap(({ oldest_ms, ...row }) => {
+  return (await readLanes(kernel.db, lanes, maxCounted)).flatMap(({ oldest_ms, ...row }) => {
     const { lifecycle, version = 1, part } = currentLaneName(kernel, row.lane);
     const definition = kernel.lifecycles.get(lifecycle)!;
     const isOptional = version !== definition.version || part === ":send";

@@ -28,7 +28,7 @@ const longestPauseMs = 3_600_000;
 
 interface RetainedState extends Ended {
   /** The shortest retention that any version gives to it. */
-  readonly keepMs: number;
+  readonly retentionMs: number;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptio
     const place = await claimSweep(kernel.db, kept, heldMs);
     if (place === undefined) continue;
     // Later instances cannot have been closed for long enough. The database checks each by its own clock.
-    const before = firstIdAt(kernel.clock.nowMs() - kept.keepMs + slackMs);
+    const before = firstIdAt(kernel.clock.nowMs() - kept.retentionMs + slackMs);
     const look = { lifecycle: kept.lifecycle, state: kept.state, after: place, before, limit: batchSize };
     await discardLeftChildren(kernel, look);
     const found = await commitRemoval(kernel, { ...look, keepsLetters });
@@ -59,22 +59,22 @@ export async function prune(kernel: Kernel, { keepsLetters = false }: PruneOptio
 }
 
 /** Where most could go, more will be soon. Where most stay, looking at them again and again would find the same ones. */
-function pauseMs({ keepMs }: RetainedState, { looked, removed }: { looked: number; removed: number }): number {
+function pauseMs({ retentionMs }: RetainedState, { looked, removed }: { looked: number; removed: number }): number {
   if (removed * 2 >= looked) return shortestPauseMs;
-  return Math.min(longestPauseMs, Math.max(shortestPauseMs, keepMs / 100));
+  return Math.min(longestPauseMs, Math.max(shortestPauseMs, retentionMs / 100));
 }
 
 /** The states in which instances end and are kept for a time, by all versions that the database knows. */
 async function keptEnds(kernel: Kernel): Promise<RetainedState[]> {
   const ends = new Map<string, RetainedState>();
-  for (const { name, shape, keep_closed_ms: keepMs } of await readDefinitions(kernel.db, [
+  for (const { name, shape, keep_closed_ms: retentionMs } of await readDefinitions(kernel.db, [
     ...kernel.lifecycles.keys(),
   ])) {
-    if (keepMs === null) continue;
+    if (retentionMs === null) continue;
     for (const state of shape.states.filter((one) => one.kind === "end")) {
       const known = ends.get(`${name}/${state.name}`);
-      const shortest = Math.min(keepMs, known?.keepMs ?? keepMs);
-      ends.set(`${name}/${state.name}`, { lifecycle: name, state: state.name, keepMs: shortest });
+      const shortest = Math.min(retentionMs, known?.retentionMs ?? retentionMs);
+      ends.set(`${name}/${state.name}`, { lifecycle: name, state: state.name, retentionMs: shortest });
     }
   }
   return [...ends.values()];

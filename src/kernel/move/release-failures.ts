@@ -26,9 +26,9 @@ export interface ParkedState {
 const releaseFailed = "release_failed";
 
 /** A definition that throws so often in a row is for a person to fix. */
-const mostFailures = 5;
+const maxFailures = 5;
 /** A guard may refuse for good reasons: an alert is raised, and the release is tried again. */
-export const mostRefusals = 10;
+export const maxRefusals = 10;
 /** The longest pause, in turns of the release. */
 const longestPause = 10;
 
@@ -57,7 +57,7 @@ export async function failReleases(kernel: Kernel, parked: ParkedState, failed: 
   const counted = new Map<string, Counted>();
   for (const [index, row] of rows.entries()) {
     const { attempts, is_new: isNew } = known.get(row.instanceId)!;
-    if (!isNew && attempts !== limitOf(row) && !(row.what === "failed" && attempts > mostFailures)) continue;
+    if (!isNew && attempts !== limitOf(row) && !(row.what === "failed" && attempts > maxFailures)) continue;
     const { error } = counting[index]!;
     const { blockers } = error.details as { blockers?: readonly Blocker[] };
     counted.set(row.instanceId, { ...row, attempts, blockers });
@@ -69,7 +69,7 @@ export async function failReleases(kernel: Kernel, parked: ParkedState, failed: 
 }
 
 function limitOf({ what }: ReleaseFailure): number {
-  return what === "failed" ? mostFailures : mostRefusals;
+  return what === "failed" ? maxFailures : maxRefusals;
 }
 
 function isAbout({ state }: ParkedState, { code, details }: PawlError): boolean {
@@ -108,7 +108,7 @@ async function noteFailures(kernel: Kernel, parked: ParkedState, counted: Readon
 }
 
 function isGivenUp({ what, attempts }: Counted): boolean {
-  return what === "failed" && attempts >= mostFailures;
+  return what === "failed" && attempts >= maxFailures;
 }
 
 function note(update: InstanceUpdate, { event, state }: ParkedState, failure: Counted): void {
@@ -136,7 +136,7 @@ function note(update: InstanceUpdate, { event, state }: ParkedState, failure: Co
       version: update.instance.version,
       lease: null,
     });
-  } else if (what === "refused" && attempts >= mostRefusals) {
+  } else if (what === "refused" && attempts >= maxRefusals) {
     const key = update.instance.key;
     const name = key === null ? `${update.lifecycle.name} ${update.row.id}` : `${update.lifecycle.name} "${key}"`;
     update.failures.addAlert({

@@ -14,7 +14,7 @@ import { sendAll } from "./send.ts";
 
 const pageSize = 500;
 /** A round runs few statements even if all refuse. The rest is left to the next turn. */
-const mostPages = 40;
+const maxPages = 40;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** How many instances were released, and the states that could not be released. */
@@ -58,11 +58,11 @@ async function releaseState(kernel: Kernel, parked: ParkedState): Promise<number
   const { limit: releaseLimit, everyMs, state } = parked;
   const lifecycle = parked.lifecycle.name;
   if (!(await claimRelease(kernel.db, lifecycle, state, everyMs))) return 0;
-  await forgetReleaseFailures(kernel.db, { lifecycle, state, limit: mostPages * pageSize });
+  await forgetReleaseFailures(kernel.db, { lifecycle, state, limit: maxPages * pageSize });
   let released = 0;
   let afterId = firstId;
   const open = { again: true, first: true };
-  for (let page = 0; page < mostPages && released < releaseLimit && (open.again || open.first); page++) {
+  for (let page = 0; page < maxPages && released < releaseLimit && (open.again || open.first); page++) {
     const limit = Math.min(pageSize, releaseLimit - released);
     const isAgain = open.again && (page % 2 === 0 || !open.first);
     const rows = isAgain

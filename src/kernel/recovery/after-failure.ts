@@ -105,14 +105,14 @@ function presentFailure(move: InstanceUpdate["moves"][number], nowMs: number): F
   return { version, event, from, to, atMs: nowMs, reason: failure.reason, error: failure.error };
 }
 
-const mostTold = 20;
+const maxTold = 20;
 
 /** The first questions about a dead letter: how often it failed, when, where and why. */
 function detailsOf({ recovery }: LifecycleModel, failures: readonly FailureEntry[]): unknown {
   return {
     failures: failures.length,
     maxFailures: recovery?.maxFailures ?? null,
-    history: failures.slice(-mostTold).map(({ version, atMs, from, reason, error }) => ({
+    history: failures.slice(-maxTold).map(({ version, atMs, from, reason, error }) => ({
       version,
       at: new Date(atMs).toISOString(),
       state: from,

@@ -1,3 +1,4 @@
+import { dateOf } from "../../base/moment.ts";
 import { type LifecycleModel, laneOf } from "../../definition/model.ts";
 import { readDefinitions } from "../../store/definitions.ts";
 import type { InstanceRow } from "../../store/move/instances.ts";
@@ -43,7 +44,7 @@ export async function statusOf(kernel: Kernel, rows: readonly InstanceRow[]): Pr
       attempt: step?.attempt ?? null,
       enqueuedAt: new Date(row.created_ms),
       runsAt: step?.due_ms == null ? null : new Date(step.due_ms),
-      endedAt: row.closed_ms === null ? null : new Date(row.closed_ms),
+      endedAt: dateOf(row.closed_ms),
     };
   });
 }

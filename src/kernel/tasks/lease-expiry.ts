@@ -22,7 +22,7 @@ const toleranceMs = 2_000;
 /**
  * Decides whether a lapsed lease means that its worker is dead. After the database was away, or its clock was set, it
  * does not: no worker could renew. Then no lease expires for one lease duration, and a lapse because of the gap spends
- * no attempt.
+ * no attempt. The lapsed leases themselves are found by the statements of `store/tasks/tasks.ts`.
  */
 export class LeaseExpiry {
   readonly #warn: (text: string) => void;

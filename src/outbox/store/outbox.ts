@@ -244,10 +244,10 @@ export async function promoteMessages(db: Executor, limit: number): Promise<numb
   return promoted.length;
 }
 
-/** Deletes messages that were sent or discarded longer ago than `keepMs`, and records up to when; returns how many. */
-export async function pruneMessages(db: Executor, keepMs: number, limit: number): Promise<number> {
+/** Deletes messages that were sent or discarded longer ago than `retentionMs`, and records up to when; returns how many. */
+export async function pruneMessages(db: Executor, retentionMs: number, limit: number): Promise<number> {
   const [gone] = await db.rows<{ messages: number }>(sql`
-    with cutoff as materialized (select pawl.now() - ${keepMs}::float8 * interval '1 millisecond' as moment),
+    with cutoff as materialized (select pawl.now() - ${retentionMs}::float8 * interval '1 millisecond' as moment),
     old as materialized (
       select message.id
       from cutoff, unnest(array['published', 'discarded']) as done(status)

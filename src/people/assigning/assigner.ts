@@ -72,8 +72,8 @@ class Request {
   }
 }
 
-const mostAtOnce = 200;
-const mostRounds = 30;
+const maxAtOnce = 200;
+const maxRounds = 30;
 const fewSlots = 32;
 
 /**
@@ -88,7 +88,7 @@ export class Assigner {
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#batcher = new Batcher((batch) => this.#serve(batch), { maxBatch: mostAtOnce, concurrency: 1 });
+    this.#batcher = new Batcher((batch) => this.#serve(batch), { maxBatch: maxAtOnce, concurrency: 1 });
   }
 
   async next(queue: string, labeler: string): Promise<Next> {
@@ -104,7 +104,7 @@ export class Assigner {
       if (!requests.has(name)) requests.set(name, new Request(asking, this.#marks));
     }
     let open = [...requests.values()];
-    for (let round = 0; open.length > 0 && round < mostRounds; round++) {
+    for (let round = 0; open.length > 0 && round < maxRounds; round++) {
       for (const one of open) one.begin(this.#marks);
       await this.#round(open);
       open = open.filter((one) => one.answer === undefined);

@@ -1,7 +1,7 @@
 import type { NoWorkReason } from "./no-work-reason.ts";
 import type { ScanPosition } from "./queue-scan.ts";
 
-const mostKept = 100_000;
+const maxKept = 100_000;
 
 /** The scan position of each labeler in each queue. */
 export class ScanPositions {
@@ -41,5 +41,5 @@ export class NoWorkCache {
 }
 
 function forgetOldest(kept: Map<string, unknown>): void {
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  if (kept.size > maxKept) kept.delete(kept.keys().next().value!);
 }

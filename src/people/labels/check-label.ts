@@ -6,7 +6,7 @@ import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyQueue, LabelContext, LabelVerdict } from "../../definition/queue.ts";
 import { isSchema } from "../../definition/read/read.ts";
 import { compileForm } from "./compile-form.ts";
-import { type LabelFault, mostFaults, pointerOf, schemaFaults } from "./label-faults.ts";
+import { type LabelFault, maxFaults, pointerOf, schemaFaults } from "./label-faults.ts";
 import { ThreadValidator } from "./thread-validator.ts";
 import { withinTime } from "./within-time.ts";
 
@@ -48,7 +48,7 @@ export async function checkLabel(queue: AnyQueue, given: LabelContext): Promise<
     verdicts.push(faultsOf("validate", "The check of the queue", say));
   }
   const faults = (await Promise.all(verdicts)).flat();
-  return faults.length === 0 ? held : { faults: faults.slice(0, mostFaults) };
+  return faults.length === 0 ? held : { faults: faults.slice(0, maxFaults) };
 }
 
 /** The label is invalid. `details.faults` has all faults, `{ path, code, message }` each. */
@@ -90,7 +90,7 @@ async function againstSchema(queue: LabelForm, label: unknown): Promise<CheckedL
     }
     const schema: StandardSchemaV1 = queue.label;
     const result = await inTime(withinTime(sayMs, () => schema["~standard"].validate(label)));
-    if (result.issues !== undefined) return { faults: result.issues.slice(0, mostFaults).map(issueFault) };
+    if (result.issues !== undefined) return { faults: result.issues.slice(0, maxFaults).map(issueFault) };
     const unstorable = storableFault(result.value); // The output of the schema's transforms is stored, not the input.
     return unstorable === undefined ? { label: result.value as Json } : { faults: [unstorable] };
   } catch (error) {

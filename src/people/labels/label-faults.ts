@@ -14,13 +14,13 @@ export interface LabelFault {
 }
 
 /** More faults than a person reads. */
-export const mostFaults = 50;
+export const maxFaults = 50;
 
 /** Returns the faults of a JSON Schema validation without duplicates. */
 export function schemaFaults(errors: readonly ErrorObject[]): LabelFault[] {
   const faults = new Map<string, LabelFault>();
   for (const error of errors) {
-    if (faults.size === mostFaults) break;
+    if (faults.size === maxFaults) break;
     const fault = { path: pathOf(error), code: error.keyword, message: messageOf(error) };
     faults.set(`${fault.path} ${fault.code}`, fault);
   }

@@ -16,8 +16,8 @@ export interface DeskSums {
 }
 
 /** The limit of the count, and the number of assignments for the median. */
-export const mostSlotsSeen = 1_000;
-const mostTimed = 200;
+export const maxSlotsSeen = 1_000;
+const maxTimed = 200;
 
 /**
  * Open work for a labeler in each of these queues, and the labeler's work since a time, by whole hours, as they are
@@ -40,7 +40,7 @@ export function readDeskSums(
         from (
           select slot.sample_id from pawl.slots as slot
           where slot.open_in = wanted.queue and slot.open_in is not null
-          order by slot.open_in, slot.rank, slot.sample_id, slot.no limit ${mostSlotsSeen}::int
+          order by slot.open_in, slot.rank, slot.sample_id, slot.no limit ${maxSlotsSeen}::int
         ) as seen
         group by seen.sample_id
       ) as sample
@@ -59,7 +59,7 @@ export function readDeskSums(
             <= (wanted.queue, ${asked.labeler}::text, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
           and (each.queue, each.labeler, each.id)
             >= (wanted.queue, ${asked.labeler}::text, '00000000-0000-0000-0000-000000000000'::uuid)
-        order by each.queue desc, each.labeler desc, each.id desc limit ${mostTimed}::int
+        order by each.queue desc, each.labeler desc, each.id desc limit ${maxTimed}::int
       ) as last
       where last.completed_at >= pawl.at(${asked.sinceMs}::float8)
     ) as speed

@@ -72,10 +72,10 @@ function alternativesOf(schema: Schema): readonly unknown[] {
   return Array.isArray(schema.anyOf) ? schema.anyOf : Array.isArray(schema.oneOf) ? schema.oneOf : [];
 }
 
-const mostSteps = 20;
+const maxSteps = 20;
 
 /** A schema with its references resolved; of a nullable schema (`anyOf: […, { type: "null" }]`) the other part. */
-function resolved(given: unknown, root: Schema, steps = mostSteps): Schema {
+function resolved(given: unknown, root: Schema, steps = maxSteps): Schema {
   if (!isObject(given) || steps === 0) return {};
   if (typeof given.$ref === "string") return resolved(partOf(root, given.$ref), root, steps - 1);
   const ways = alternativesOf(given).filter((way) => !(isObject(way) && way.type === "null"));

@@ -16,11 +16,11 @@ export async function upsertRejectedMessage(db: Executor, message: RejectedMessa
     set queue = excluded.queue, error = excluded.error, rejected_at = excluded.rejected_at`);
 }
 
-export async function deleteOldRejections(db: Executor, keepMs: number, limit: number): Promise<number> {
+export async function deleteOldRejections(db: Executor, retentionMs: number, limit: number): Promise<number> {
   const rows = await db.rows(sql`
     with old as materialized (
       select fingerprint from pawl.rejected_messages
-      where rejected_at < pawl.now() - ${keepMs}::float8 * interval '1 millisecond'
+      where rejected_at < pawl.now() - ${retentionMs}::float8 * interval '1 millisecond'
       order by rejected_at limit ${limit}::int for update skip locked
     )
     delete from pawl.rejected_messages as message using old where message.fingerprint = old.fingerprint

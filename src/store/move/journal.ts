@@ -141,7 +141,7 @@ export interface FailureRow {
   readonly error: { readonly name: string; readonly message: string } | null;
 }
 
-const mostFailures = 2_000;
+const maxFailures = 2_000;
 
 /** The failures and restarts of these instances up to a version, in their order, and the time. */
 export function readFailures(
@@ -165,7 +165,7 @@ export function readFailures(
         from pawl.journal as each
         where each.instance_id = asked.id and each.version <= asked.version
           and (each.to_state = 'failed' or each.event = 'restart')
-        order by each.version desc limit ${mostFailures}::int
+        order by each.version desc limit ${maxFailures}::int
       ) as move
     ) as history`);
 }

@@ -29,11 +29,11 @@ export interface Session {
 }
 
 /** The maximum number of texts per message to the thread, which share one sync. */
-const mostAtOnce = 64;
+const maxAtOnce = 64;
 /**
  * The maximum number of prepared statements: more than Pawl has, and a limit for a user's texts that differ each time.
  */
-const mostNames = 1_000;
+const maxNames = 1_000;
 
 /**
  * The connection to the thread: there is one, so requests form a queue. Waiting calls go together as one message and
@@ -143,7 +143,7 @@ export class RequestQueue {
   #sendJobs(from: (Job | Waiter)[]): void {
     const ends: number[] = [];
     const jobs: Job[] = [];
-    while (jobs.length < mostAtOnce) {
+    while (jobs.length < maxAtOnce) {
       const job = from[0];
       if (job === undefined || "begin" in job) break;
       from.shift();
@@ -167,7 +167,7 @@ export class RequestQueue {
     const kept = this.#names.get(name);
     if (values === undefined) this.#writer.script(text);
     else if (kept?.known && kept.text === text) this.#writer.prepared(name, values);
-    else if (kept === undefined && name !== "" && this.#names.size < mostNames) {
+    else if (kept === undefined && name !== "" && this.#names.size < maxNames) {
       this.#writer.prepare(name, text, values);
       this.#names.set(name, { text, known: false });
     }

@@ -7,7 +7,7 @@ import type { Hosts } from "./hosts.ts";
 /** How long a notification to oneself may take, and how often a silent connection is tried with one. */
 export const listenerTiming = { testMs: 3_000, everyMs: 5_000 };
 const firstPauseMs = 250;
-const mostPauseMs = 10_000;
+const maxPauseMs = 10_000;
 /** Where no notification has arrived, as behind a pooler, it retries at this interval: databases are moved. */
 const vainPauseMs = 600_000;
 
@@ -60,7 +60,7 @@ export class PostgresListener implements Listener {
   }
 
   async #loop(): Promise<void> {
-    for (let pauseMs = firstPauseMs; !this.#stopped; pauseMs = Math.min(pauseMs * 2, mostPauseMs)) {
+    for (let pauseMs = firstPauseMs; !this.#stopped; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       const began = performance.now();
       let isVain = false;
       try {
@@ -68,7 +68,7 @@ export class PostgresListener implements Listener {
       } catch (error) {
         this.#warn(`Wake-ups from other processes are cut off, so their work is found by looking: ${messageOf(error)}`);
       }
-      if (performance.now() - began > mostPauseMs) pauseMs = firstPauseMs; // It was well for a while.
+      if (performance.now() - began > maxPauseMs) pauseMs = firstPauseMs; // It was well for a while.
       if (!this.#stopped) await this.#until(isVain ? vainPauseMs : pauseMs);
     }
   }

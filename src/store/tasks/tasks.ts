@@ -118,7 +118,7 @@ export function claimTasks(db: Executor, claim: Claim): Promise<ClaimedTaskRow[]
 }
 
 /** How often a task may lapse before it has begun: a step that kills its worker at once would never come to an end. */
-const mostSpared = 3;
+const maxSpared = 3;
 
 const allBegin = 2_147_483_647;
 
@@ -129,7 +129,7 @@ export function leaseFew({ worker, leaseMs, begins = allBegin }: Holder, gate: P
       update pawl.tasks as task
       set queue = null, gate = ${gate}, worker = ${worker}::text, attempt = task.attempt + 1,
         token = ${newToken()}::bigint + few.place,
-        begun = few.place <= ${begins}::int or task.spared >= ${mostSpared}::int,
+        begun = few.place <= ${begins}::int or task.spared >= ${maxSpared}::int,
         leased_until = clock.now + ${leaseMs}::float8 * interval '1 millisecond', since = clock.now
       from few, clock
       where task.id = few.id

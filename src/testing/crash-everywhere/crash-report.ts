@@ -24,14 +24,14 @@ export interface CrashReport {
 }
 
 /** Of more failures only the first are shown. */
-const mostShown = 5;
+const maxShown = 5;
 
 export function crashText({ visits, points, missed, failures }: Omit<CrashReport, "text">): string {
   const tried = `${points} crash points (of ${visits} visits, the others are alike)`;
   const lost = missed === 0 ? "" : ` ${missed} were not reached again: the scenario is not the same each time.`;
   if (failures.length === 0) return `${tried}: the outcome is the same after each of them.${lost}`;
-  const shown = failures.slice(0, mostShown).flatMap((failure, index) => ["", ...failureLines(failure, index + 1)]);
-  const more = failures.length - mostShown;
+  const shown = failures.slice(0, maxShown).flatMap((failure, index) => ["", ...failureLines(failure, index + 1)]);
+  const more = failures.length - maxShown;
   const rest = more > 0 ? ["", `… and ${more} more.`] : [];
   return [`${failures.length} of ${tried} change the outcome.${lost}`, ...shown, ...rest].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
-import { canonicalJson } from "../canonical-json.ts";
 import type { EffectLedger } from "../effect-ledger.ts";
 import { instancesOf } from "../instances.ts";
+import { stableText } from "../stable-text.ts";
 import type { TestPawl } from "../test-pawl.ts";
 
 /** How everything is at the end of a run, in a form that can be compared. */
@@ -38,7 +38,7 @@ function idOf(name: string): string {
 
 /** The same for the scenario's own outcome. */
 export function statedOutcome(stated: unknown, effects: EffectLedger | undefined): Outcome {
-  return { parts: new Map([["", JSON.parse(canonicalJson({ stated }))]]), effects: countsOf(effects) };
+  return { parts: new Map([["", JSON.parse(stableText({ stated }))]]), effects: countsOf(effects) };
 }
 
 function countsOf(effects: EffectLedger | undefined): Map<string, number> {
@@ -58,7 +58,7 @@ export function differences(expected: Outcome, actual: Outcome, repeatable: Read
 
 function partDifferences(name: string, expected: Outcome["parts"], actual: Outcome["parts"]): string[] {
   if (!actual.has(name)) return [`${name} is missing`];
-  if (!expected.has(name)) return [`${name} is there, and is not without a crash: ${canonicalJson(actual.get(name))}`];
+  if (!expected.has(name)) return [`${name} is there, and is not without a crash: ${stableText(actual.get(name))}`];
   const [before, after] = [expected.get(name), actual.get(name)];
   const prefix = name === "" ? "" : `${name}: `;
   return valueDifferences(before, after, []).map((text) => prefix + text);
@@ -66,7 +66,7 @@ function partDifferences(name: string, expected: Outcome["parts"], actual: Outco
 
 /** The places at which two JSON values differ. */
 function valueDifferences(expected: unknown, actual: unknown, path: readonly string[]): string[] {
-  if (canonicalJson(expected) === canonicalJson(actual)) return [];
+  if (stableText(expected) === stableText(actual)) return [];
   if (isObject(expected) && isObject(actual)) {
     const keys = [...new Set([...Object.keys(expected), ...Object.keys(actual)])];
     return keys.flatMap((key) => valueDifferences(expected[key], actual[key], [...path, key]));
@@ -81,7 +81,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function shown(value: unknown): string {
-  const text = value === undefined ? "missing" : canonicalJson(value);
+  const text = value === undefined ? "missing" : stableText(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 

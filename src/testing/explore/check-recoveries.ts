@@ -60,10 +60,10 @@ function routeOf(lifecycle: LifecycleModel, { name }: StateModel): FailureRoute 
 /** A recovery after the deadline is never made: the failure is left to a person at once. */
 function checkTime(lifecycle: LifecycleModel, deadline: KnownTiming | undefined, findings: Findings): void {
   const { recovery, name } = lifecycle;
-  if (deadline?.mostMs === undefined || recovery === undefined) return;
+  if (deadline?.maxMs === undefined || recovery === undefined) return;
   const afterMs = durationMs(recovery.after, "recovery.after");
-  const within = formatDuration(deadline.mostMs);
-  if (afterMs >= deadline.mostMs) {
+  const within = formatDuration(deadline.maxMs);
+  if (afterMs >= deadline.maxMs) {
     findings.add(
       "recovery_too_late",
       "error",
@@ -71,8 +71,8 @@ function checkTime(lifecycle: LifecycleModel, deadline: KnownTiming | undefined,
       `\`${name}\` recovers ${formatDuration(afterMs)} after a failure, and its deadline is ${within}: it never recovers by itself.`,
       "Shorten `recovery.after`, or lengthen the `deadline`.",
     );
-  } else if (afterMs * (recovery.maxFailures - 1) >= deadline.mostMs) {
-    const used = Math.ceil(deadline.mostMs / afterMs);
+  } else if (afterMs * (recovery.maxFailures - 1) >= deadline.maxMs) {
+    const used = Math.ceil(deadline.maxMs / afterMs);
     findings.add(
       "recovery_too_late",
       "warning",

@@ -17,7 +17,7 @@ export interface Budget {
 /** Longer than this counts as for ever. */
 const longestBudgetMs = 365 * 86_400_000;
 /** A budget of more attempts is estimated from the first ones. */
-const mostAsked = 10_000;
+const maxAsked = 10_000;
 
 interface Known {
   readonly deadline: KnownTiming | undefined;
@@ -28,15 +28,15 @@ interface Known {
 export function checkTimes(lifecycle: LifecycleModel, known: Known, findings: Findings): Map<string, Budget> {
   const budgets = new Map<string, Budget>();
   const { deadline, timeouts } = known;
-  if (deadline?.mostMs !== undefined) checkShortestWay(lifecycle, deadline.mostMs, timeouts, findings);
+  if (deadline?.maxMs !== undefined) checkShortestWay(lifecycle, deadline.maxMs, timeouts, findings);
   for (const state of declaredStates(lifecycle)) {
     const times = timeouts.get(state.name) ?? [];
-    checkTimeouts(lifecycle, state, times, deadline?.mostMs, findings);
-    if (deadline?.mostMs !== undefined) checkRelease(state, deadline.mostMs, findings);
+    checkTimeouts(lifecycle, state, times, deadline?.maxMs, findings);
+    if (deadline?.maxMs !== undefined) checkRelease(state, deadline.maxMs, findings);
     if (state.kind !== "work") continue;
     const budget = budgetOf(state, findings);
     budgets.set(state.name, budget.most);
-    checkRetries(lifecycle, state, budget, leastOf(deadline?.mostMs, leavingMs(lifecycle, state, times)), findings);
+    checkRetries(lifecycle, state, budget, leastOf(deadline?.maxMs, leavingMs(lifecycle, state, times)), findings);
   }
   return budgets;
 }
@@ -50,7 +50,7 @@ function leastOf(...given: readonly (number | undefined)[]): number | undefined 
 function leavingMs(lifecycle: LifecycleModel, state: StateModel, times: readonly KnownTiming[]): number | undefined {
   const certain = exitsOf(lifecycle, state).filter(({ timeout, isCertain }) => timeout !== undefined && isCertain);
   return leastOf(
-    ...certain.map(({ timeout }) => (times[timeout!]?.isOptional === false ? times[timeout!]!.mostMs : undefined)),
+    ...certain.map(({ timeout }) => (times[timeout!]?.isOptional === false ? times[timeout!]!.maxMs : undefined)),
   );
 }
 
@@ -166,15 +166,15 @@ function checkRetries(
 function budgetOf(state: StateModel, findings: Findings): { readonly most: Budget; readonly leastMs: number } {
   const retry = state.retry ?? standardRetry;
   const attempts = retry.maxAttempts;
-  const asked = Math.min(attempts - 1, mostAsked);
-  let [mostMs, leastMs, last] = [0, 0, 0];
+  const asked = Math.min(attempts - 1, maxAsked);
+  let [maxMs, leastMs, last] = [0, 0, 0];
   for (let failure = 1; failure <= asked; failure++) {
     last = pauseAfter(retry, failure, 0.999999, state, findings);
-    mostMs += last;
+    maxMs += last;
     leastMs += pauseAfter(retry, failure, 0, state, findings);
   }
-  mostMs += last * (attempts - 1 - asked);
-  return { most: { attempts, pausesMs: mostMs }, leastMs };
+  maxMs += last * (attempts - 1 - asked);
+  return { most: { attempts, pausesMs: maxMs }, leastMs };
 }
 
 /** One pause. What throws or returns no number is replaced by the standard one, as the engine does. */

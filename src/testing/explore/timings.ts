@@ -11,7 +11,7 @@ export type Samples = readonly Readonly<Record<string, unknown>>[];
 export interface KnownTiming {
   /** The shortest and the longest of the answers; undefined where none is known. */
   readonly leastMs: number | undefined;
-  readonly mostMs: number | undefined;
+  readonly maxMs: number | undefined;
   /** Whether there may be no such moment at all: the function returned null, or was never called. */
   readonly isOptional: boolean;
 }
@@ -26,13 +26,13 @@ function knownTiming(
   if (typeof timing !== "function") {
     const ms = parseDuration(timing);
     const known = typeof ms === "number" ? ms : undefined;
-    return { leastMs: known, mostMs: known, isOptional: false };
+    return { leastMs: known, maxMs: known, isOptional: false };
   }
   const answers = samples.map((data) => answerOf(timing, about, data, findings));
   const known = answers.filter((ms): ms is number => typeof ms === "number");
   const isOptional = samples.length === 0 || answers.includes(null);
-  if (known.length === 0) return { leastMs: undefined, mostMs: undefined, isOptional };
-  return { leastMs: Math.min(...known), mostMs: Math.max(...known), isOptional };
+  if (known.length === 0) return { leastMs: undefined, maxMs: undefined, isOptional };
+  return { leastMs: Math.min(...known), maxMs: Math.max(...known), isOptional };
 }
 
 function answerOf(

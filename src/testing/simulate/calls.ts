@@ -1,9 +1,9 @@
 import { isPawlError, messageOf, type PawlError } from "../../base/errors.ts";
 import type { Blocker } from "../../definition/decide/decide.ts";
 import type { LifecycleModel } from "../../definition/model.ts";
-import { canonicalJson } from "../canonical-json.ts";
 import type { Dice } from "../dice.ts";
 import type { NamedInstance } from "../instances.ts";
+import { stableText } from "../stable-text.ts";
 import type { TestPawl } from "../test-pawl.ts";
 import { Problem, settled } from "./problem.ts";
 import { randomOf } from "./random.ts";
@@ -130,7 +130,7 @@ export function eventText({ event, payload }: Pick<Call, "event" | "payload">): 
 }
 
 export function valueText(value: unknown): string {
-  const text = canonicalJson(value);
+  const text = stableText(value);
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 

@@ -45,11 +45,11 @@ async function objection(world: World, invariant: string, check: () => unknown):
 }
 
 /** If more instances are open, the rest is not checked. */
-const mostAsked = 50;
+const maxAsked = 50;
 
 /** A step that violates its own definition: its instance stays where it is until one of them changes. */
 export async function refuseDefinitionFaults(world: World): Promise<void> {
-  const open = world.instances.filter(({ instance }) => instance.outcome === null).slice(0, mostAsked);
+  const open = world.instances.filter(({ instance }) => instance.outcome === null).slice(0, maxAsked);
   for (const { id, name, lifecycle, instance } of open) {
     const { stuck } = await world.look((t) => t.pawl.explain(lifecycle, { id }));
     if (stuck?.reason !== "definition_fault") continue;

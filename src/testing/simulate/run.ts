@@ -34,7 +34,7 @@ export interface Run {
 }
 
 /** Messages lead to further moves, and those to further messages: so often at most. */
-const mostRelays = 20;
+const maxRelays = 20;
 /** Longer than a dead relay keeps others from sending. */
 const relayPauseMs = 60_000;
 
@@ -106,7 +106,7 @@ async function comeToRest(world: World): Promise<void> {
   const settleDown = async (t: TestPawl) => {
     await t.settle(settings.settleMs);
     if (settings.pawl.outbox === undefined) return;
-    for (let relays = 0, idle = 0; relays < mostRelays && idle < 2; relays++) {
+    for (let relays = 0, idle = 0; relays < maxRelays && idle < 2; relays++) {
       const sent = await t.relay();
       idle = sent.length === 0 ? idle + 1 : 0;
       await t.advance(relayPauseMs);

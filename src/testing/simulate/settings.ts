@@ -224,7 +224,7 @@ function checkedWeights(given: Untyped, callbacks: GivenSendable): Settings["wei
 }
 
 /** Seeds of dice have 32 bits. */
-const mostNumber = 0xffff_ffff;
+const maxNumber = 0xffff_ffff;
 
 function checkedNumber(
   given: unknown,
@@ -232,9 +232,9 @@ function checkedNumber(
   { least, otherwise }: { least: number; otherwise: number },
 ): number {
   if (given === undefined) return otherwise;
-  if (Number.isSafeInteger(given) && (given as number) >= least && (given as number) <= mostNumber)
+  if (Number.isSafeInteger(given) && (given as number) >= least && (given as number) <= maxNumber)
     return given as number;
-  throw invalid(`\`${name}\` of \`simulate\` must be a whole number from ${least} to ${mostNumber}.`);
+  throw invalid(`\`${name}\` of \`simulate\` must be a whole number from ${least} to ${maxNumber}.`);
 }
 
 function refuseUnknownName(name: string, known: Iterable<string>, prefix: string, what: string): void {

@@ -3,17 +3,17 @@ import type { Plan } from "./act.ts";
 /**
  * Shrinks a failing plan as long as it still fails: without some of its acts, in halves and then one by one, and at
  * last with simpler acts. Each act draws from dice of its own, so the rest of a plan does the same as in the complete
- * one. `isBad` is called `mostTries` times at most, and not after `endAtMs` by `performance.now()`.
+ * one. `isBad` is called `maxTries` times at most, and not after `endAtMs` by `performance.now()`.
  */
 export async function shrink(
   plan: Plan,
   isBad: (smaller: Plan) => Promise<boolean>,
-  { mostTries, endAtMs }: { readonly mostTries: number; readonly endAtMs: number },
+  { maxTries, endAtMs }: { readonly maxTries: number; readonly endAtMs: number },
 ): Promise<Plan> {
   let best = plan;
   let tries = 0;
   const keepIfBad = async (acts: Plan["acts"]): Promise<boolean> => {
-    if (tries >= mostTries || performance.now() >= endAtMs) return false;
+    if (tries >= maxTries || performance.now() >= endAtMs) return false;
     tries += 1;
     const smaller = { ...plan, acts };
     if (!(await isBad(smaller))) return false;

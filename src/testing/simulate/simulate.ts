@@ -13,7 +13,7 @@ import type { World } from "./world.ts";
 
 /** The limits of shrinking a failing run, in real time and in tries. */
 const shrinkLimitMs = 20_000;
-const mostTries = 150;
+const maxTries = 150;
 
 /**
  * Runs lifecycles through random histories, on a database of their own and with a clock that jumps: callers send events
@@ -87,6 +87,6 @@ async function smallestOf(first: Run, run: (plan: Run["plan"]) => Promise<Run>):
   };
   // Acts after the failing one were not performed.
   const done = { ...first.plan, acts: first.plan.acts.slice(0, first.acts) };
-  await shrink(done, isBad, { mostTries, endAtMs: performance.now() + shrinkLimitMs });
+  await shrink(done, isBad, { maxTries, endAtMs: performance.now() + shrinkLimitMs });
   return smallest;
 }

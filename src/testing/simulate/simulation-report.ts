@@ -29,7 +29,7 @@ export interface SimulationFailure {
 }
 
 /** Of more names only the first are printed. */
-const mostNames = 15;
+const maxNames = 15;
 
 export function reportOf(
   { runs, seed, acts, coverage }: Pick<SimulationReport, "runs" | "seed" | "acts" | "coverage">,
@@ -67,8 +67,8 @@ function shareOf({ reached, total }: Covered): string {
 
 function neverText(what: string, never: readonly string[]): string[] {
   if (never.length === 0) return [];
-  const more = never.length > mostNames ? [`  … and ${never.length - mostNames} more`] : [];
-  return [`${what} that no run reached:`, ...never.slice(0, mostNames).map((name) => `  ${name}`), ...more];
+  const more = never.length > maxNames ? [`  … and ${never.length - maxNames} more`] : [];
+  return [`${what} that no run reached:`, ...never.slice(0, maxNames).map((name) => `  ${name}`), ...more];
 }
 
 function failedText(

@@ -59,14 +59,14 @@ function roundedText(ms: number): string {
 }
 
 /** Of a longer story the middle is left out. */
-const mostLines = 60;
+const maxLines = 60;
 
 /** A story as it is printed. */
 export function storyText(lines: readonly string[]): string[] {
   const width = String(lines.length).length;
   const numbered = lines.map((line, index) => `${String(index + 1).padStart(width)}. ${line}`);
-  if (numbered.length <= mostLines) return numbered;
-  const head = Math.floor(mostLines / 2);
-  const left = numbered.length - mostLines;
+  if (numbered.length <= maxLines) return numbered;
+  const head = Math.floor(maxLines / 2);
+  const left = numbered.length - maxLines;
   return [...numbered.slice(0, head), `… ${left} more lines …`, ...numbered.slice(head + left)];
 }

@@ -22,7 +22,7 @@ export async function check(world: World): Promise<Finding[]> {
       (error): Finding => ({ invariant: "I10", message: `unhandled: ${(error as Error)?.stack ?? String(error)}` }),
     ),
     ...(await wrongAnswers(world, db)),
-    ...(await hooksAstray(db)),
+    ...(await inconsistentHooks(db)),
     ...(await definitionsSetBack(db)),
     ...(await ratesExceeded(db, world.plan)),
     ...(await claimedWhileClosed(db, world.plan, world.ledger.closures)),
@@ -109,7 +109,7 @@ async function effectsInExcess(world: World, db: Db): Promise<Finding[]> {
 }
 
 /** What a hook wrote is there if and only if its move is. */
-async function hooksAstray(db: Db): Promise<Finding[]> {
+async function inconsistentHooks(db: Db): Promise<Finding[]> {
   const rows = await db.rows<{ message: string }>({
     text: `
       select format('%s wrote %s times in its hook of %s, and left it %s times', hook.id, hook.times, hook.state, coalesce(move.times, 0)) as message

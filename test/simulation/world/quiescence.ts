@@ -1,5 +1,5 @@
 import type { AnyLifecycle, Pawl } from "pawl";
-import { mostRefusals } from "../../../src/kernel/move/release-failures.ts";
+import { maxRefusals } from "../../../src/kernel/move/release-failures.ts";
 import { sql } from "../../../src/store/port/db.ts";
 import type { Dice } from "../../../src/testing/dice.ts";
 import { seenInTables } from "../checks/coverage.ts";
@@ -178,7 +178,7 @@ async function left(world: World): Promise<Left> {
                -- People know of those that go on refusing, and of those that are not released any more.
                and not exists (
                  select from pawl.release_failures as failure
-                 where failure.instance_id = instance.id and (failure.retry_at is null or failure.what = 'refused' and failure.attempts >= ${mostRefusals})
+                 where failure.instance_id = instance.id and (failure.retry_at is null or failure.what = 'refused' and failure.attempts >= ${maxRefusals})
                )
            ))
         )) as next_ms`),

@@ -42,5 +42,5 @@ export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promi
   await archiveOldest(kernel, archive, { olderThanMs: 0, limit: 3 });
   await archiveOldest(kernel, archive, { olderThanMs: null, limit: 3 });
   await restore(kernel, archive, { files: [...files.keys()] });
-  await enforceRetention(kernel, { keepMs: null, keepMost: 1_000_000, archive, alertOver: 1 });
+  await enforceRetention(kernel, { retentionMs: null, maxRetained: 1_000_000, archive, alertOver: 1 });
 }

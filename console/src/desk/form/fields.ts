@@ -39,8 +39,8 @@ interface Entry {
   readonly required: boolean;
 }
 
-const mostRows = 15;
-const mostOnScale = 11;
+const maxRows = 15;
+const maxOnScale = 11;
 const longText = 120;
 /** Keywords that no field can represent. */
 const beyond = ["allOf", "not", "if", "patternProperties", "prefixItems", "dependentSchemas", "contains"];
@@ -79,7 +79,7 @@ function readPlain(schema: Schema, root: unknown, depth: number, common: Told): 
 
 function choiceOf(options: readonly Option[], common: Told): Field {
   const isScale = options.length > 2 && options.every(({ value }) => typeof value === "number");
-  const look = options.length > mostRows ? "list" : isScale ? "scale" : "rows";
+  const look = options.length > maxRows ? "list" : isScale ? "scale" : "rows";
   return { ...common, kind: "choice", options, look };
 }
 
@@ -88,7 +88,7 @@ function numberOf(schema: Schema, common: Told): Field {
   const whole = schema.type === "integer";
   const min = bound(schema.minimum, schema.exclusiveMinimum, whole ? 1 : 0);
   const max = bound(schema.maximum, schema.exclusiveMaximum, whole ? -1 : 0);
-  const isShort = whole && min !== undefined && max !== undefined && max - min < mostOnScale && max > min;
+  const isShort = whole && min !== undefined && max !== undefined && max - min < maxOnScale && max > min;
   if (isShort && schema["x-widget"] !== "number" && schema.multipleOf === undefined) {
     const values = Array.from({ length: Math.floor(max - min) + 1 }, (_, index) => Math.ceil(min) + index);
     return {
@@ -133,7 +133,7 @@ function arrayOf(schema: Schema, root: unknown, depth: number, common: Told): Fi
   const items = resolved(schema.items, root);
   if (items === undefined) return undefined;
   const options = optionsOf(items, root);
-  if (options !== undefined && options.length <= mostRows * 2) return { ...common, kind: "many", options };
+  if (options !== undefined && options.length <= maxRows * 2) return { ...common, kind: "many", options };
   const item = readField(items, root, depth + 1);
   if (item.kind === "json") return undefined;
   const least = typeof schema.minItems === "number" ? schema.minItems : 0;

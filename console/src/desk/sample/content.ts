@@ -15,7 +15,7 @@ export type Part = { readonly name: string | null } & (
 );
 
 const longFact = 60;
-const mostListed = 24;
+const maxListed = 24;
 const speakers = ["role", "speaker", "author", "from", "who", "name", "user"];
 const sayings = ["text", "content", "message", "body", "says"];
 
@@ -71,7 +71,7 @@ function listParts(key: string | null, name: string | null, value: readonly unkn
   const turns = turnsOf(value);
   if (turns !== undefined) return [{ name, kind: "talk", turns }];
   const isMedia = (one: unknown) => typeof one === "string" && addressKind(key, one) !== undefined;
-  if (value.length > 0 && value.length <= mostListed && value.every(isMedia)) {
+  if (value.length > 0 && value.length <= maxListed && value.every(isMedia)) {
     return value.map((one, index) => ({
       name: name === null ? null : `${name} ${index + 1}`,
       kind: addressKind(key, one as string)!,

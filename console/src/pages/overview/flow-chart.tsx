@@ -8,7 +8,7 @@ import { isDark } from "../../preferences/theme.ts";
 import { columnsOf } from "./flow-columns.ts";
 
 const height = 220;
-const mostSeconds = 15 * 60;
+const maxSeconds = 15 * 60;
 const leastSeconds = 2 * 60;
 
 /** Ended and failed instances, stacked, and started ones, over the last quarter of an hour. */
@@ -49,7 +49,7 @@ function spoken({ started, done, failed }: RateSample): string {
 
 /** A quarter of an hour, and less while less is known. */
 function leftEdge(first: number, last: number): number {
-  return Math.max(last - mostSeconds, Math.min(first, last - leastSeconds));
+  return Math.max(last - maxSeconds, Math.min(first, last - leastSeconds));
 }
 
 function optionsFor(element: HTMLElement): uPlot.Options {

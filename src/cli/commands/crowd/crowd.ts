@@ -95,11 +95,11 @@ async function jobs(
 }
 
 /** The most that are shown with a job; all of them: pawl crowd submissions --job. */
-const mostShown = 100;
+const maxShown = 100;
 
 async function show({ terminal }: Context, pawl: Reached, which: string): Promise<undefined> {
   const job = await jobNamed(pawl, which);
-  const found = await pawl.call("submissionsOfJob", { id: job.id, limit: mostShown });
+  const found = await pawl.call("submissionsOfJob", { id: job.id, limit: maxShown });
   if (terminal.json) {
     printJson(terminal, { ...job, submissions: found });
     return;

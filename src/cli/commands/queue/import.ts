@@ -26,8 +26,8 @@ interface Options {
 }
 
 /** Well below what one request may hold. */
-const mostBytes = 512 * 1024;
-const mostSamples = 500;
+const maxBytes = 512 * 1024;
+const maxSamples = 500;
 const maxNotes = 20;
 
 export function addQueueImport(queue: Command, act: Act): void {
@@ -89,7 +89,7 @@ async function importFile(
       const { key, data, gold } = line.sample;
       const sample = { data, key: key ?? keyOf(line.sample), ...(gold === undefined ? {} : { gold }) };
       const size = Buffer.byteLength(JSON.stringify(sample));
-      if (batch.length === mostSamples || bytes + size > mostBytes) await flush(line.cursor.byte);
+      if (batch.length === maxSamples || bytes + size > maxBytes) await flush(line.cursor.byte);
       batch.push(sample);
       numbers.push(line.line);
       bytes += size;

@@ -4,7 +4,7 @@ import type { AnyCrowd } from "../../../definition/crowd.ts";
 const secondMs = 1_000;
 const dayMs = 24 * 3_600 * secondMs;
 const yearMs = 365 * dayMs;
-const mostPlaces = 1_000_000_000;
+const maxPlaces = 1_000_000_000;
 
 /** What keeps a crowd from being published on Mechanical Turk, each with its remedy. */
 export function checkCrowd(crowd: AnyCrowd): readonly string[] {
@@ -19,7 +19,7 @@ export function checkCrowd(crowd: AnyCrowd): readonly string[] {
     outside("lifetime", crowd.lifetime, 30 * secondMs, yearMs),
     outside("workTime", crowd.workTime, 30 * secondMs, yearMs),
     outside("approvedAfter", crowd.approvedAfter, 0, 30 * dayMs),
-    crowd.maxPlaces > mostPlaces && `\`maxPlaces\` is ${crowd.maxPlaces}; the maximum is ${mostPlaces}.`,
+    crowd.maxPlaces > maxPlaces && `\`maxPlaces\` is ${crowd.maxPlaces}; the maximum is ${maxPlaces}.`,
   ].filter((fault) => fault !== false);
 }
 

@@ -2,7 +2,7 @@ import { exponential } from "../../../policy/retry.ts";
 
 const failuresBeforeRest = 5;
 const rest = exponential({ first: "30s", cap: "15m" });
-const mostEndpoints = 10_000;
+const maxEndpoints = 10_000;
 
 interface EndpointHealth {
   failures: number;
@@ -65,7 +65,7 @@ export class Endpoints {
   #of(id: string): EndpointHealth {
     const known = this.#standings.get(id);
     if (known !== undefined) return known;
-    if (this.#standings.size >= mostEndpoints) this.#standings.delete(this.#standings.keys().next().value!);
+    if (this.#standings.size >= maxEndpoints) this.#standings.delete(this.#standings.keys().next().value!);
     const fresh: EndpointHealth = { failures: 0, restUntil: 0, disabled: undefined };
     this.#standings.set(id, fresh);
     return fresh;

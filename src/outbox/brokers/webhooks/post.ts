@@ -4,7 +4,7 @@ import { PermanentError } from "../../../base/step-errors.ts";
 import type { Guard } from "./guard.ts";
 
 /** Only the status of an answer is used; its body is read up to this size, so that the connection can be reused. */
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 export interface Answer {
   readonly status: number;
@@ -76,6 +76,6 @@ function drain(response: IncomingMessage): void {
   response.on("error", () => {}); // The status is known; the rest may break off.
   response.on("data", (piece: Buffer) => {
     read += piece.length;
-    if (read > mostBytes) response.destroy();
+    if (read > maxBytes) response.destroy();
   });
 }

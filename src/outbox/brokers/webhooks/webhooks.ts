@@ -85,6 +85,7 @@ const longestTimeoutMs = 30_000;
 /** How soon an endpoint that cannot be reached is tried again, until it rests. */
 const reconnectMs = 1_000;
 
+/** Sends each message once; `outbox/delivery.ts` retries what fails. */
 export class WebhooksBroker implements Broker {
   readonly name: string;
   readonly timeoutMs: number;

@@ -4,7 +4,7 @@ import { type Kind, writeName } from "./input-names.ts";
 import { html, type Markup } from "./markup.ts";
 
 /** More choices than this are a list to pick from. */
-const mostRadios = 7;
+const maxRadios = 7;
 
 export function fieldHtml(field: Field): Markup {
   if (field.shows === "group") return groupHtml(field);
@@ -30,7 +30,7 @@ function elseHtml(path: readonly string[], value: Json): Markup {
 }
 
 function isRadios({ shows, choices }: Input): boolean {
-  return shows === "choice" && choices.length <= mostRadios;
+  return shows === "choice" && choices.length <= maxRadios;
 }
 
 function controlHtml(field: Input): Markup {

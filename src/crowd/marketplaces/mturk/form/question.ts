@@ -16,7 +16,7 @@ export interface QuestionParts {
 }
 
 /** As much as the service takes, in bytes. */
-export const mostQuestionBytes = 65_535;
+export const maxQuestionBytes = 65_535;
 
 const schema = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd";
 
@@ -47,8 +47,8 @@ ${fieldHtml(fieldsOf(form))}
 /** Why a form cannot be shown, for any content. */
 export function checkForm(crowd: AnyCrowd): readonly string[] {
   const bytes = Buffer.byteLength(htmlQuestion({ content: null, form: crowd.form, crowd }, ""));
-  if (bytes <= mostQuestionBytes) return [];
-  const why = `\`label\` makes a page of ${bytes} bytes; Mechanical Turk accepts ${mostQuestionBytes}`;
+  if (bytes <= maxQuestionBytes) return [];
+  const why = `\`label\` makes a page of ${bytes} bytes; Mechanical Turk accepts ${maxQuestionBytes}`;
   return [`${why}. Use fewer fields, or pass your own \`question\` to mturk().`];
 }
 

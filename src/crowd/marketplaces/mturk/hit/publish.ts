@@ -2,7 +2,7 @@ import type { CreateHITRequest, HIT } from "@aws-sdk/client-mturk";
 import { durationMs } from "../../../../base/duration.ts";
 import { PermanentError, TransientError } from "../../../../base/step-errors.ts";
 import type { MarketplaceContext, Posting } from "../../../marketplace.ts";
-import { mostQuestionBytes } from "../form/question.ts";
+import { maxQuestionBytes } from "../form/question.ts";
 import { isRefused, type Refused } from "../refused.ts";
 import { type Requester, tokenLastsMs } from "../requester.ts";
 import { mayPrecede } from "./born.ts";
@@ -98,8 +98,8 @@ function termsOf({ crowd, places, lifetimeMs }: Posting) {
 function checkSize(question: unknown): void {
   if (typeof question !== "string") throw new PermanentError("The `question` of mturk() must return a string of XML.");
   const bytes = Buffer.byteLength(question);
-  if (bytes <= mostQuestionBytes) return;
+  if (bytes <= maxQuestionBytes) return;
   throw new PermanentError(
-    `The question has ${bytes} bytes; Mechanical Turk accepts ${mostQuestionBytes}. Store large content elsewhere and show a link to it, or pass your own \`question\` to mturk().`,
+    `The question has ${bytes} bytes; Mechanical Turk accepts ${maxQuestionBytes}. Store large content elsewhere and show a link to it, or pass your own \`question\` to mturk().`,
   );
 }

@@ -1,5 +1,5 @@
 /** A value as JSON with sorted keys, so that equal values have equal texts. Never fails. */
-export function canonicalJson(value: unknown): string {
+export function stableText(value: unknown): string {
   try {
     return JSON.stringify(value, (_, one: unknown) => ordered(one)) ?? String(value);
   } catch {
