@@ -7,9 +7,9 @@ import { about, anything, duration, flag, id, listOf, moment, record, shape, tex
 import { lifecycleNamed, statesOf, type Target, targetOf } from "../api/targets.ts";
 import { actor, after, cause, page, repeat } from "../api/usual-arguments.ts";
 import type { InstanceCountResponse } from "../contract.ts";
+import { callback, callbackStatus, received } from "./callbacks.ts";
 import { explanation } from "./responses/explanation-response.ts";
 import { children, history, instance, journal, permitted, started } from "./responses/instance-response.ts";
-import { callback, callbackStatus, received } from "./callbacks.ts";
 
 const sending = {
   payload: anything,

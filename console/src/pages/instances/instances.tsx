@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceResponse, InstanceCountResponse } from "../../../../src/http/contract.ts";
+import type { InstanceCountResponse, InstanceResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
