@@ -56,7 +56,6 @@ export function mturk(options: MturkOptions = {}): Marketplace {
 
 const known = optionNames<MturkOptions>({
   live: true,
-  sandbox: true,
   endpoint: true,
   region: true,
   credentials: true,
