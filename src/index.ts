@@ -153,7 +153,7 @@ export type {
   StepSendOptions,
 } from "./definition/language/step.ts";
 export { lifecycle } from "./definition/lifecycle.ts";
-export type { Context, RetryRule } from "./definition/model.ts";
+export type { Context, Move, RetryRule } from "./definition/model.ts";
 export type { LabelOf, LabelSchema, QueueDefinition } from "./definition/queue.ts";
 export {
   type AnyQueue,

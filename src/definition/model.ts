@@ -32,6 +32,8 @@ export interface LifecycleModel {
   readonly renamed: Readonly<Record<string, string>>;
   /** What open children get when their parent's asking state is left. */
   readonly onParentEnd: string | undefined;
+  /** Runs inside the transaction of every move. */
+  readonly onMove: ((move: Move & { tx: unknown }) => unknown) | undefined;
   /** A plain job: its key is unique only while it is open. */
   readonly job: boolean;
   /** The retention of a closed instance, in milliseconds; undefined keeps it. */
@@ -97,6 +99,31 @@ export interface Context<Data = any, Payload = any> {
   /** The state that the instance is in when the function is called: for an edge the one that it would leave. */
   readonly state: string;
   /** The database's time as an ISO text, so that it can go straight into the data. */
+  readonly now: string;
+}
+
+/** A move of an instance, as `onMove` gets it. */
+// biome-ignore lint/suspicious/noExplicitAny: the untyped face, as above.
+export interface Move<Data = any, State extends string = string, Event extends string = string> {
+  /** The state that the instance leaves; null for its start. The same as `to` for an event with which it stays. */
+  readonly from: State | null;
+  /** The state that it enters. */
+  readonly to: State;
+  /** The event; `start` for its start, `accept_late` for a late result that is accepted. */
+  readonly event: Event | "start" | "accept_late";
+  readonly payload: unknown;
+  /** The data after the move. */
+  readonly data: Data;
+  /** How the instance ends with it; null while it is open. */
+  readonly outcome: "success" | "failure" | "discarded" | null;
+  /** The actor, as given by the caller; null without one. */
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly id: string;
+  readonly key: string | null;
+  /** The number of the move, from 1. */
+  readonly version: number;
+  /** The database's time as an ISO text. */
   readonly now: string;
 }
 

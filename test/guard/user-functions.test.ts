@@ -35,6 +35,7 @@ const brokenBeside = readdirSync(import.meta.dirname)
 /** Broken in every way by the tests below. */
 const brokenHere = [
   "Ask.sample",
+  "Definition.onMove",
   "Hooks.before",
   "Hooks.guard",
   "Hooks.set",
@@ -114,6 +115,13 @@ const victim = lifecycle("victim", {
   },
 });
 
+const noting = lifecycle("noting", {
+  data,
+  onMove: (move) => (move.event === "go" ? act("Definition.onMove", move.data, undefined) : undefined),
+  initial: "waits",
+  states: { waits: { timeout: { after: "1m", send: "go" }, on: { go: "done" } }, done: { final: "success" } },
+});
+
 const broken: { current: Broken } = { current: { breaks: "", how: "" } };
 const ranks = queue("ranks", {
   label: z.object({ ok: z.boolean() }),
@@ -150,7 +158,7 @@ const fine: Broken = { breaks: "", how: "" };
 eachStore((store) => {
   let t: TestPawl;
   beforeAll(async () => {
-    t = await store.open({ lifecycles: [victim, asker, tick], schedules });
+    t = await store.open({ lifecycles: [victim, noting, asker, tick], schedules });
   });
   afterAll(() => t.close());
 
@@ -191,6 +199,24 @@ eachStore((store) => {
     const isTold = history.some((one) => one.kind === "attempt" && ["failed", "refused"].includes(one.what));
     expect(isTold || failures.some((one) => one.id === id) || state === "failed").toBe(true);
   });
+
+  test.each(Object.keys(ways))(
+    "Definition.onMove that %s is reported for its instance, and others go on",
+    async (how) => {
+      const [good, bad] = [`good onMove ${how}`, `bad onMove ${how}`];
+      await t.pawl.start(noting, { key: bad, data: { breaks: "Definition.onMove", how } });
+      await t.pawl.start(noting, { key: good, data: fine });
+      await later("61 seconds");
+      await round();
+      expect(await t.pawl.get(noting, good)).toMatchObject({ state: "done" });
+      const history = await t.pawl.history(noting, bad);
+      const isTold = history.some((one) => one.kind === "attempt" && one.what === "failed");
+      expect([how, isTold || (await t.pawl.get(noting, bad))!.state]).toEqual([
+        how,
+        how.startsWith("returns") ? "done" : true,
+      ]);
+    },
+  );
 
   const starts = Object.keys(ways).flatMap((how) =>
     ["StandardSchemaV1.validate", "Moment (deadline)"].map((breaks) => [breaks, how] as const),

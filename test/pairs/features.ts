@@ -1,4 +1,14 @@
-import { type AnyLifecycle, exponential, type Instance, job, PermanentError, queue, type Step } from "pawl";
+import {
+  type AnyLifecycle,
+  exponential,
+  type HookTransaction,
+  type Instance,
+  job,
+  type Move,
+  PermanentError,
+  queue,
+  type Step,
+} from "pawl";
 import { memoryBroker } from "pawl/testing";
 import { expect } from "vitest";
 import { z } from "zod";
@@ -256,6 +266,29 @@ export const features: readonly Feature[] = [
       await t.work();
       expect(seen.get("before")).toBe(1);
       expect(seen.get("after")).toBe(2);
+    },
+  },
+  {
+    name: "on move",
+    lifecycle: {
+      onMove: async ({ tx, id, version }: Move & { tx: HookTransaction }) => {
+        await tx.query(
+          "create table if not exists public.pair_moves (id uuid, version int, primary key (id, version))",
+        );
+        await tx.query("insert into public.pair_moves values ($1, $2)", [id, version]);
+      },
+    },
+    check: async ({ t, instance }) => {
+      const { id } = await instance();
+      const missed = await t.pawl.transaction((tx) =>
+        tx.query(
+          `select journal.version, journal.event from pawl.journal
+           left join public.pair_moves as noted on noted.id = instance_id and noted.version = journal.version
+           where instance_id = $1 and noted.id is null and journal.event <> 'rename'`,
+          [id],
+        ),
+      );
+      expect(missed.rows).toEqual([]);
     },
   },
   {

@@ -9,6 +9,7 @@ import {
   failed,
   type LifecycleModel,
   laneOf,
+  type Move,
   type StateModel,
   type Timing,
 } from "../model.ts";
@@ -296,6 +297,18 @@ function timingMs(timing: Timing, context: Context, what: string): number | null
   const ms = parseDuration(given);
   if (typeof ms === "string") throw new PawlError("set_failed", `${what}: ${ms}`);
   return ms;
+}
+
+/** Whether a decision gives the state of an instance its new name, and changes nothing else. */
+export function isRename({ from, to, leaves }: Pick<Decision, "from" | "to" | "leaves">): boolean {
+  return !leaves && from !== to;
+}
+
+/** A decision as `onMove` gets it. */
+export function moveOf({ from, to, event, payload, actor, reason, instance, context }: Decision): Move {
+  const { data, outcome, id, key, version } = instance;
+  const named = event as Move["event"];
+  return { from, to, event: named, payload, data, outcome, actor, reason, id, key, version, now: context.now };
 }
 
 /** The data with a patch over it. A key set to undefined is removed, since JSON cannot carry undefined. */

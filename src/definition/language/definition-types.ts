@@ -1,6 +1,6 @@
 import type { Duration } from "../../base/duration.ts";
 import type { Crowd } from "../crowd.ts";
-import type { Context, RetryModel } from "../model.ts";
+import type { Context, Move, RetryModel } from "../model.ts";
 import type { Queue } from "../queue.ts";
 import type {
   EventNames,
@@ -69,6 +69,27 @@ export interface Definition<
           PayloadSeen<SharedBy<Own, Common, Data, Events, BuiltIns>, Event, unknown>
         >;
   };
+  /**
+   * Runs for every move of an instance, its start included, inside the transaction that makes the move: for a status table
+   * of your own. It runs after the edge's `before`, and a throw rolls the move back, as there. Each move then takes a
+   * transaction of its own instead of a place in a batch.
+   *
+   * ```ts
+   * const parcel = lifecycle("parcel", {
+   *   onMove: ({ tx, id, to, now }) =>
+   *     tx.query("insert into parcel_status values ($1, $2, $3) on conflict (id) do update set state = $2, at = $3", [id, to, now]),
+   *   initial: "packed",
+   *   states: { packed: { forever: true, on: { shipped: "done" } }, done: { final: "success" } },
+   * });
+   * ```
+   */
+  readonly onMove?: (
+    move: Move<
+      Output<Data>,
+      SharedBy<Own, Common, Data, Events, BuiltIns>["state"],
+      EventNames<SharedBy<Own, Common, Data, Events, BuiltIns>>
+    > & { readonly tx: HookTransaction },
+  ) => unknown;
   /** In the order in which the work goes through them: a checkpoint is earlier than what falls back to it. */
   readonly states: {
     readonly [Name in keyof Own]: State<

@@ -1033,3 +1033,42 @@ describe("types are inferred from the schemas", () => {
     expect(all.map((one) => one.job)).toEqual([true, true]);
   });
 });
+
+test("onMove knows the states, the events and the data of its lifecycle, wherever it is written", () => {
+  type States = "open" | "working" | "done" | "failed" | "discarded";
+  type Events = "paid" | "worked" | "closed" | "fail" | "recover" | "restart" | "discard" | "start" | "accept_late";
+  const states = { open: { forever: true, on: { paid: "working" } }, done: end } as const;
+  const first = lifecycle("first", {
+    onMove: ({ from, to, event, data, tx }) => {
+      expectTypeOf(from).toEqualTypeOf<States | null>();
+      expectTypeOf(to).toEqualTypeOf<States>();
+      expectTypeOf(event).toEqualTypeOf<Events>();
+      expectTypeOf(data).toEqualTypeOf<Data>();
+      return tx.query("select 1");
+    },
+    data: Data,
+    events,
+    initial: "open",
+    on: { closed: "done" },
+    states: {
+      ...states,
+      working: {
+        run: (step) => step.go("worked"),
+        on: { worked: { to: "done", guard: ({ data }) => data.text !== "" || "it is empty" } },
+      },
+    },
+  });
+  expectTypeOf<StateOf<typeof first>>().toEqualTypeOf<States>();
+  const last = lifecycle("last", {
+    initial: "a",
+    states: { a: { run: (step) => step.go("x"), on: { x: "b" } }, b: end },
+    onMove: ({ to, event }) => {
+      expectTypeOf(to).toEqualTypeOf<"a" | "b" | "failed" | "discarded">();
+      // @ts-expect-error: there is no such state.
+      return to === "c" || event === "x";
+    },
+  });
+  expectTypeOf<EventOf<typeof last>>().toEqualTypeOf<"x" | "fail" | "recover" | "restart" | "discard">();
+  // @ts-expect-error: a hook is a function.
+  expect(() => lifecycle("n", { onMove: "x", initial: "b", states: { b: end } })).toThrow("onMove: It is");
+});

@@ -54,6 +54,7 @@ function assemble(draft: Draft, traits: { readonly job: boolean }): LifecycleMod
     recovery: draft.recovery,
     builtIns: draft.builtIns,
     renamed: draft.renamed,
+    onMove: draft.onMove,
     onParentEnd: draft.onParentEnd,
     job: traits.job,
     retentionMs: draft.retentionMs,

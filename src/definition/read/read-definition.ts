@@ -46,6 +46,7 @@ export interface Draft
     | "recovery"
     | "builtIns"
     | "renamed"
+    | "onMove"
     | "onParentEnd"
     | "retentionMs"
   > {
@@ -67,6 +68,7 @@ const definitionKeys = [
   "on",
   "states",
   "renamed",
+  "onMove",
   "onParentEnd",
   "retention",
 ];
@@ -87,6 +89,7 @@ export function readDefinition(name: unknown, definition: unknown, faults: Fault
     builtIns,
     ...readCommon(fields.on, builtIns, faults),
     renamed: readRenamed(fields.renamed, faults),
+    onMove: readFunction(fields.onMove, "onMove", faults),
     onParentEnd: readText(fields.onParentEnd, "onParentEnd", faults),
     retentionMs: readRetention(fields, faults),
   };

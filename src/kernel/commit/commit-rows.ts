@@ -1,10 +1,11 @@
-import type { Decision } from "../../definition/decide/move.ts";
 import { moveInstances } from "../../store/move/move-instances.ts";
-import { insertInstances, type NewInstance } from "../../store/move/start-instances.ts";
+import { insertInstances } from "../../store/move/start-instances.ts";
 import type { Written } from "../../store/move/written.ts";
-import type { Executor } from "../../store/port/db.ts";
+import type { Executor, Tx } from "../../store/port/db.ts";
 import type { Kernel } from "../kernel.ts";
+import { runStartHooks } from "../move/hooks.ts";
 import { checksTopic, outboxTopic } from "../signals/signals.ts";
+import type { PlannedStart } from "../types/start.ts";
 import { announceStarts } from "./announce.ts";
 import type { InstanceUpdate } from "./instance-update.ts";
 import { noRows, type Rows } from "./rows.ts";
@@ -27,11 +28,14 @@ export async function writeUpdates(
   return noted(kernel, written, rows);
 }
 
-/** Writes new instances whose key is free, in one statement; returns which, and when. */
+/**
+ * Writes new instances whose key is free, in one statement; returns which, and when. `onMove` of their lifecycles runs
+ * after it: `db` is a transaction then.
+ */
 export async function commitStarts(
   kernel: Kernel,
   db: Executor,
-  starts: readonly { readonly row: NewInstance; readonly decision: Decision }[],
+  starts: readonly PlannedStart[],
   rows: Rows,
 ): Promise<Map<string, number>> {
   const companion = kernel.companions.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
@@ -43,6 +47,7 @@ export async function commitStarts(
   );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
   const times = noted(kernel, written, rows);
+  await runStartHooks(kernel, db as Tx, starts, times);
   announceStarts(kernel, db, starts, times);
   return times;
 }

@@ -1,7 +1,7 @@
 import { newToken } from "../../base/ids.ts";
 import { storableText } from "../../base/json.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
-import type { Decision } from "../../definition/decide/move.ts";
+import { type Decision, isRename } from "../../definition/decide/move.ts";
 import { endsFailed, isFailure } from "../../definition/decide/recover.ts";
 import { failed, type LifecycleModel, laneOf } from "../../definition/model.ts";
 import { standardRetry } from "../../policy/retry.ts";
@@ -86,7 +86,7 @@ export class InstanceUpdate {
 
   /** All that was decided, in its order. */
   decisions: readonly Decision[] = none;
-  /** Decisions with a `before` hook, which holds in a transaction only. */
+  /** Decisions with a `before` hook or an `onMove`, which hold in a transaction only. */
   hooked: readonly Decision[] = none;
   /** The timers of those of them that were due, and the callbacks that led to them. */
   readonly timersOfHooks = new Map<Decision, string>();
@@ -194,7 +194,8 @@ export class InstanceUpdate {
       this.#draft.isLapsed = origin.lease.lapsed === true;
     }
     this.decisions = [...this.decisions, decision];
-    if (decision.before !== undefined) this.hooked = [...this.hooked, decision];
+    if (decision.before !== undefined || (this.lifecycle.onMove !== undefined && !isRename(decision)))
+      this.hooked = [...this.hooked, decision];
     if (decision.deadLetter)
       this.failures.addDeadLetter(deadLetterOfMove(this.newId(), this.lifecycle, decision, origin));
     if (isFailure(this.lifecycle, decision) || endsFailed(decision)) this.#failedMove = { decision, origin };

@@ -68,11 +68,12 @@ function isRetried({ matching, decisions, row }: InstanceUpdate, { retry_ms: ret
   return matching === "looking" && decisions.length === 0 && (retryMs === null || retryMs <= row.now_ms);
 }
 
-/** Whether its edge has a `before`, which runs in a transaction, and may throw. */
+/** Whether its move has a `before` or an `onMove`, which run in a transaction, and may throw. */
 function hasHook(update: InstanceUpdate, callback: WaitingCallback): boolean {
   const { lifecycle, instance } = update;
   const { state } = instance;
   const { event, error } = callback;
+  if (lifecycle.onMove !== undefined) return true;
   if (lifecycle.edgesFrom(state, event).length === 0) {
     if (!canComplete(update, callback)) return false;
     return lifecycle.edgesFrom(failed, acceptLate).some(({ accepts, before }) => accepts?.event === event && before);

@@ -12,7 +12,7 @@ import { groupByCompanion } from "../commit/group-by-companion.ts";
 import { deadlineAfterMs, earliest, noMove, noRows, type Rows, shelfOf, timerRow } from "../commit/rows.ts";
 import { splitBySize } from "../commit/split-by-size.ts";
 import { asPawlError, itemInvalid } from "../errors.ts";
-import type { Kernel } from "../kernel.ts";
+import { inTransaction, type Kernel } from "../kernel.ts";
 import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import type { Snapshot } from "../types/snapshot.ts";
 import type { PlannedStart, Start, Started } from "../types/start.ts";
@@ -32,9 +32,13 @@ export async function startAll(kernel: Kernel, db: Executor, planned: readonly P
     if (name !== undefined) first.set(name, one);
     fresh.push(one);
   }
-  for (const some of groupByCompanion(kernel, fresh, ({ row }) => row.lifecycle)) {
+  const isHooked = ({ start }: PlannedStart) => start.lifecycle.onMove !== undefined;
+  const hooked = fresh.filter(isHooked);
+  const together = hooked.length === 0 ? fresh : fresh.filter((one) => !isHooked(one));
+  for (const some of groupByCompanion(kernel, together, ({ row }) => row.lifecycle)) {
     for (const part of splitBySize(some, (one) => one.row.dataText.length)) await write(kernel, db, part, outcomes);
   }
+  for (const one of hooked) await writeHooked(kernel, db, one, outcomes);
   return planned.map((one) => outcomes.get(one) ?? again(outcomes.get(first.get(nameOf(one)!)!)!));
 }
 
@@ -53,28 +57,50 @@ function byKey({ row: one }: PlannedStart, { row: other }: PlannedStart): number
   return (one.key ?? "") < (other.key ?? "") ? -1 : 1;
 }
 
+/** One whose lifecycle has an `onMove`, in a transaction of its own: a throw fails this start alone. */
+async function writeHooked(
+  kernel: Kernel,
+  db: Executor,
+  one: PlannedStart,
+  outcomes: Map<PlannedStart, Started>,
+): Promise<void> {
+  if (db !== kernel.db) return writeOnce(kernel, db, [one], outcomes);
+  try {
+    await retryUntilKnown(kernel, () => inTransaction(kernel, (tx) => writeOnce(kernel, tx, [one], outcomes)));
+  } catch (thrown) {
+    const error = asPawlError(thrown);
+    if (error.fault === "environment") throw error;
+    outcomes.set(one, { ok: false, error });
+  }
+}
+
+async function writeOnce(
+  kernel: Kernel,
+  db: Executor,
+  planned: readonly PlannedStart[],
+  outcomes: Map<PlannedStart, Started>,
+): Promise<void> {
+  const written = await commitStarts(kernel, db, planned, rowsOf(planned));
+  for (const one of planned) {
+    const atMs = written.get(one.row.id);
+    if (atMs === undefined) continue;
+    outcomes.set(one, { ok: true, created: true, instance: bornAt(one, atMs) });
+    if (one.row.step !== null) kernel.signals.hint(one.row.step.lane);
+  }
+  const rest = planned.filter((one) => !written.has(one.row.id));
+  if (rest.length > 0) await adopt(db, rest, outcomes);
+}
+
 async function write(
   kernel: Kernel,
   db: Executor,
   planned: readonly PlannedStart[],
   outcomes: Map<PlannedStart, Started>,
 ): Promise<void> {
-  const rows = rowsOf(planned);
-  const round = async (): Promise<void> => {
-    const written = await commitStarts(kernel, db, planned, rows);
-    for (const one of planned) {
-      const atMs = written.get(one.row.id);
-      if (atMs === undefined) continue;
-      outcomes.set(one, { ok: true, created: true, instance: bornAt(one, atMs) });
-      if (one.row.step !== null) kernel.signals.hint(one.row.step.lane);
-    }
-    const rest = planned.filter((one) => !written.has(one.row.id));
-    if (rest.length > 0) await adopt(db, rest, outcomes);
-  };
-  if (db !== kernel.db) return round();
+  if (db !== kernel.db) return writeOnce(kernel, db, planned, outcomes);
   try {
     // The same statement again after a lost reply: rows that it wrote the first time are found by id.
-    await retryUntilKnown(kernel, round);
+    await retryUntilKnown(kernel, () => writeOnce(kernel, db, planned, outcomes));
   } catch (thrown) {
     const error = asPawlError(thrown);
     if (error.fault === "environment") throw error;

@@ -8,7 +8,7 @@ import type { AttemptFailure } from "./attempt-failure.ts";
 
 /** A report as the kernel works on it. */
 export class PendingReport {
-  readonly report: Report;
+  report: Report;
   result: ReportResult | undefined;
   /** A step's outcome that moves the instance. */
   move: Extract<Outcome, { kind: "event" | "recover" }> | AttemptFailure | undefined;

@@ -4,6 +4,7 @@ import type { Executor } from "../../store/port/db.ts";
 import { readEndedAttempts } from "../../store/tasks/attempts.ts";
 import { endEffects, returnTasks } from "../../store/tasks/tasks.ts";
 import { endEffectsWithOutput } from "../commit/commit-families.ts";
+import { asPawlError } from "../errors.ts";
 import { deliveryRecord, refusedEvents, undeliveredDeadLetter } from "../family/deliver.ts";
 import type { Kernel } from "../kernel.ts";
 import { deadLetterOfTask } from "../recovery/dead-letter.ts";
@@ -11,6 +12,7 @@ import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import { checksTopic } from "../signals/signals.ts";
 import type { StepOutput } from "../types/move-origin.ts";
 import { attemptFailureOf } from "./attempt-failure.ts";
+import { planReport } from "./outcomes.ts";
 import { heldTaskIds, leaseBusy, type PendingReport } from "./pending-report.ts";
 
 export async function returnAll(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
@@ -37,10 +39,7 @@ export async function endTasks(kernel: Kernel, given: readonly PendingReport[]):
   const made = batch.filter((pending) => pending.delivered !== undefined && pending.report.outcome.kind === "deliver");
   await endDeliveryTasks(kernel, made);
   const saying = batch.filter(({ report: { outcome } }) => outcome.kind === "done" && hasOutput(outcome));
-  await writeWhileLeased(kernel, saying, {
-    write: (open) => endEffectsWithOutput(kernel, open),
-    isRecordOf: (_filing, what) => what === undefined,
-  });
+  await endWithOutput(kernel, saying);
   const others = batch.filter((pending) => pending.result === undefined);
   await writeWhileLeased(kernel, others, {
     write: (open) =>
@@ -67,6 +66,32 @@ function notAnEffect(): PawlError {
     "option_invalid",
     "A step ends with an event of its state; only an after-effect is simply done.",
   );
+}
+
+/** Whether it is an effect that starts a child whose lifecycle has an `onMove`, which may throw. */
+export function startsHooked({ report: { outcome } }: PendingReport): boolean {
+  const { starts = [] } = outcome.kind === "done" ? outcome : {};
+  return starts.some(({ planned }) => planned.start.lifecycle.onMove !== undefined);
+}
+
+/** Ends such effects, each alone. One for which a hook throws is an attempt that failed. */
+export async function endEachHooked(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
+  for (const pending of batch) {
+    try {
+      await endWithOutput(kernel, [pending]);
+    } catch (error) {
+      if (asPawlError(error).fault === "environment") throw error;
+      pending.report = { ...pending.report, outcome: { kind: "failed", error } };
+      planReport(kernel, pending);
+    }
+  }
+}
+
+function endWithOutput(kernel: Kernel, batch: readonly PendingReport[]): Promise<void> {
+  return writeWhileLeased(kernel, batch, {
+    write: (open) => endEffectsWithOutput(kernel, open),
+    isRecordOf: (_pending, what) => what === undefined,
+  });
 }
 
 function hasOutput({ starts = [], sends = [] }: StepOutput): boolean {

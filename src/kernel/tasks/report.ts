@@ -28,7 +28,7 @@ import { claimedTaskOf } from "./claim.ts";
 import { countOutcomes } from "./count-outcomes.ts";
 import { deferFaultyStep, fail, planReport, refusedRecovery, returnDelivery, returnedTask } from "./outcomes.ts";
 import { heldTaskIds, leaseBusy, PendingReport } from "./pending-report.ts";
-import { endTasks, returnAll } from "./report-without-move.ts";
+import { endEachHooked, endTasks, returnAll, startsHooked } from "./report-without-move.ts";
 
 const optimisticRounds = 3;
 const unwritableFailurePauseMs = 60_000;
@@ -70,6 +70,7 @@ export async function reportEach(kernel: Kernel, reports: readonly Report[]): Pr
     (pending) => pending.report.outcome.kind === "deliver",
     (list) => deliverAll(kernel, list),
   );
+  await part(open, startsHooked, (list) => endEachHooked(kernel, list));
   await part(
     open,
     (pending) => pending.returned !== undefined,
