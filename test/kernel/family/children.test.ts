@@ -259,7 +259,7 @@ eachStoreAndPooler((store) => {
       "The key of a child must be a text of 1 to 500 characters",
     ],
     "a misspelt option": [(step) => step.start(solve, { kye: "k", data: { question: "q" } } as never), "`kye`"],
-    "options that are none": [(step) => step.start(note, "k" as never), "{ key, data }"],
+    "options that are none": [(step) => step.start(note, "k" as never), "takes an object with `key`, `data`"],
   };
   test("a start with bad input is an attempt that failed, and starts nothing", async () => {
     await using t = await open();
