@@ -1,4 +1,4 @@
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { messageOf } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { StorableValue } from "./language/storable.ts";
@@ -6,6 +6,7 @@ import { type QueueOptions, type QueueSettings, type RankOf, readSettings, setti
 import { Faults, quotedValue } from "./read/fault.ts";
 import { isSchema, outerNamePattern, readFields, readFunction, readName, readObject, whole } from "./read/read.ts";
 import { checkJsonSchema, type JsonSchema } from "./schema/json-schema.ts";
+import { isConvertible, toJsonSchema } from "./schema/to-json-schema.ts";
 
 /** What people may answer: a schema of zod, valibot, arktype and the like, or JSON Schema. */
 export type LabelSchema = StandardSchemaV1 | JsonSchema;
@@ -101,16 +102,16 @@ export function readLabel(value: unknown, faults: Faults): { label: LabelSchema;
 
 /** The JSON Schema of a library's schema: of its input. */
 function formOf(schema: StandardSchemaV1, faults: Faults): JsonSchema {
-  const standard: StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props> = schema["~standard"];
-  if (typeof standard.jsonSchema?.input !== "function") {
+  if (!isConvertible(schema)) {
+    const { vendor } = schema["~standard"];
     const converter = "Wrap it: toStandardJsonSchema(schema), of @valibot/to-json-schema.";
-    const remedy = standard.vendor === "valibot" ? converter : "Give the JSON Schema of the labels instead.";
-    const problem = `This schema of ${quotedValue(standard.vendor)} has no JSON Schema, which the form is made of.`;
+    const remedy = vendor === "valibot" ? converter : "Give the JSON Schema of the labels instead.";
+    const problem = `This schema of ${quotedValue(vendor)} has no JSON Schema, which the form is made of.`;
     faults.add("schema_invalid", "label", problem, remedy);
     return {};
   }
   try {
-    return standard.jsonSchema.input({ target: "draft-2020-12" });
+    return toJsonSchema(schema, "input");
   } catch (error) {
     const problem = `It has no JSON Schema, which the form is made of: ${messageOf(error)}.`;
     faults.add(

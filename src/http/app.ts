@@ -124,7 +124,13 @@ function buildApp(pawl: Pawl, options: AppOptions, local?: LocalAppOptions): Hon
     onError: (context) => answerProblem(context, problem(413, "value_not_serializable", "The maximum is 1 MiB.")),
   });
   app.use("/api/*", limit);
-  app.get("/api/openapi.json", (context) => context.json(openapi(base)));
+  app.get("/api/openapi.json", async (context) => {
+    if (context.req.query("lifecycles") === undefined) return context.json(openapi(base));
+    // Unlike the routes, the definitions are not public.
+    const { role, name } = await admit(pawl, context, admission);
+    if (!may(role, "read")) throw new PawlError("not_allowed", `${name} has the role ${role}, which cannot read.`);
+    return context.json(openapi(base, pawl.lifecycles));
+  });
   mountSessions(app, pawl, { ...admission, base });
   mountLive(app, pawl, admission);
   mountRoutes(app, pawl, admission);

@@ -19,6 +19,9 @@ test("the document of the API is printed, whatever the config, for the server th
     servers: [{ url: "https://pawl.example.com" }],
     paths: { "/api/lifecycles": { get: { operationId: "lifecycles" } } },
   });
+  const typed = JSON.parse((await project.pawl("openapi", "--lifecycles")).stdout);
+  expect(typed.components.schemas["parcel.State"].enum).toContain("packed");
+  expect(JSON.parse(printed.stdout).components.schemas["parcel.State"]).toBeUndefined();
   expect(await project.pawl("openapi", "--server", "here")).toMatchObject({ code: 2, stdout: "" });
 });
 

@@ -1,8 +1,10 @@
 import { ownVersion } from "../../api/open/version.ts";
+import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import type { Problem } from "../problem.ts";
 import { type OtherOperation, otherOperations } from "../routes/other-operations.ts";
 import { routes } from "../routes/routes.ts";
 import { repeatKeys } from "./arguments.ts";
+import { lifecycleTypes } from "./lifecycle-types.ts";
 import { namesIn, type Route } from "./route.ts";
 import { about, listOf, named, record, type Schema, shape, text, whole } from "./schema.ts";
 
@@ -25,9 +27,13 @@ const problem = named("Problem", {
   description: "RFC 9457, with the code of the library's error.",
 });
 
-/** The answer of `/api/openapi.json`: every route with its arguments and answers, as OpenAPI 3.1. */
-export function openapi(base = ""): Document {
+/**
+ * The answer of `/api/openapi.json`: every route with its arguments and answers, as OpenAPI 3.1; with operations of their
+ * own for these lifecycles.
+ */
+export function openapi(base = "", lifecycles: readonly AnyLifecycle[] = []): Document {
   const schemas = new Schemas();
+  const names = lifecycles.map(({ name }) => name);
   const paths: Record<string, Record<string, Document>> = {};
   for (const route of routes) {
     const path = `/api${route.path}`;
@@ -36,13 +42,14 @@ export function openapi(base = ""): Document {
   for (const one of otherOperations)
     paths[one.path] = { ...paths[one.path], [one.method]: otherOperation(one, schemas) };
   const content = { "application/problem+json": { schema: schemas.referTo(problem) } };
+  const typed = lifecycleTypes(lifecycles, { paths, schemas: schemas.all });
   return {
     openapi: "3.1.0",
     info: { title: "Pawl", version: ownVersion(), summary: "A durable lifecycle engine.", description: introduction },
     servers: [{ url: base === "" ? "/" : base, description: "Where Pawl is mounted." }],
     security: [{ token: [] }, { session: [] }],
-    tags: [...new Set([...routes, ...otherOperations].map((one) => one.tag))].map((name) => ({ name })),
-    paths,
+    tags: [...new Set([...routes, ...otherOperations].map((one) => one.tag)), ...names].map((name) => ({ name })),
+    paths: { ...paths, ...typed.paths },
     components: {
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "Created with `pawl token create`, or by an admin." },
@@ -53,7 +60,7 @@ export function openapi(base = ""): Document {
           description: "The session cookie of a browser. Without HTTPS: pawl_session_<port>.",
         },
       },
-      schemas: schemas.all,
+      schemas: { ...schemas.all, ...typed.schemas },
       responses: { Problem: { description: "The request was refused or failed.", content } },
     },
   };
