@@ -62,7 +62,7 @@ const order = lifecycle("order", {
       on: { packed: "gathering" },
     },
     gathering: { join: {}, on: { joined: "parked" } },
-    parked: { release: { every: "1h", atMost: 10, send: "released" }, on: { released: "under_way" } },
+    parked: { release: { interval: "1h", limit: 10, send: "released" }, on: { released: "under_way" } },
     under_way: { forever: true, on: { arrived: "done" } },
     done: { final: "success" },
     lapsed: { final: "failure" },
@@ -75,7 +75,7 @@ const plain = lifecycle("plain", {
 });
 
 const nightly = schedule("nightly", {
-  every: "1d",
+  interval: "1d",
   start: order,
   key: ({ at }) => `nightly-${at}`,
   data: () => ({}),
