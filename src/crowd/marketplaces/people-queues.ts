@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { PawlError } from "../../base/errors.ts";
+import { isThenable } from "../../base/guard.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import { type AnyQueue, type LabelSchema, queue } from "../../definition/queue.ts";
 import { isSchema } from "../../definition/read/read.ts";
@@ -44,7 +45,7 @@ function asFilledIn(label: LabelSchema): LabelSchema {
     result.issues === undefined ? { value } : result;
   const validate = (value: unknown) => {
     const result = standard.validate(value);
-    return result instanceof Promise ? result.then((one) => keep(value, one)) : keep(value, result);
+    return isThenable(result) ? Promise.resolve(result).then((one) => keep(value, one)) : keep(value, result);
   };
   return { "~standard": { ...standard, validate } } as StandardSchemaV1;
 }

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { type Duration, parseDuration } from "../../base/duration.ts";
+import { ignoreRejection, isThenable } from "../../base/guard.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { RetryModel, RetryRule, Timing } from "../model.ts";
 import { type Faults, list, quotedValue } from "./fault.ts";
@@ -164,8 +165,8 @@ export function acceptsNothing(schema: StandardSchemaV1 | undefined): boolean {
   if (schema === undefined) return true;
   try {
     const result = schema["~standard"].validate(undefined);
-    if (!(result instanceof Promise)) return result.issues === undefined;
-    result.catch(() => {}); // It is not awaited; a start reports that such a schema cannot be used.
+    if (!isThenable(result)) return result.issues === undefined;
+    ignoreRejection(result); // It is not awaited; a start reports that such a schema cannot be used.
     return false;
   } catch {
     return false;

@@ -23,6 +23,9 @@ const asJsonSchema = queue("animals", {
   },
 });
 
+/** What makes a value one that can be awaited. */
+const awaited: string = ["th", "en"].join("");
+
 async function faultsOf(from: AnyQueue, label: unknown): Promise<string[]> {
   const { faults = [] } = await checkLabel(from, { label, sample: { text: "?" }, labeler: "ada" });
   return faults.map(({ path, code, message }) => `${path} [${code}] ${message}`);
@@ -246,6 +249,31 @@ describe("rules and the queue's own check", () => {
     expect(await asked).toEqual([
       " [validate_failed] could not be checked: The check of the queue failed: it did not respond within 10000 ms",
     ]);
+  });
+
+  test("may return promises of another library, which count like any other", async () => {
+    vi.useFakeTimers();
+    const thenable = (settle: (done: (value: unknown) => void) => void) =>
+      Object.fromEntries([[awaited, settle]]) as never;
+    const never = thenable(() => {});
+    const schema = (result: never) => ({ "~standard": { ...z.json()["~standard"], validate: () => result } }) as never;
+    const animal = { animal: "cat", sure: true };
+    const kept = queue("kept", { label: schema(thenable((done) => done({ value: { animal: "dog" } }))) });
+    expect((await checkLabel(kept, { label: animal, sample: "s1", labeler: "ada" })).label).toEqual({ animal: "dog" });
+    const refused = queue("refused", { label: schema(thenable((done) => done({ issues: [{ message: "no" }] }))) });
+    expect(await faultsOf(refused, animal)).toEqual([" [schema] no"]);
+    const rule = queue("rule", { label, rules: { promises: () => never } });
+    expect(await faultsOf(rule, animal)).toEqual([
+      " [promises_failed] could not be checked: The rule `promises` failed: it is asynchronous; that is for `validate`",
+    ]);
+    for (const silent of [
+      queue("silent", { label: schema(never) }),
+      queue("silent", { label, validate: () => never }),
+    ]) {
+      const asked = faultsOf(silent, animal);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect((await asked).join()).toMatch(/could not be checked: .*it did not respond within 10000 ms/);
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ValidateFunction } from "ajv";
 import { isPawlError, messageOf, PawlError } from "../../base/errors.ts";
+import { ignoreRejection, isThenable } from "../../base/guard.ts";
 import { cleanText, type Json, storableText } from "../../base/json.ts";
 import type { AnyCrowd } from "../../definition/crowd.ts";
 import type { AnyQueue, LabelContext, LabelVerdict } from "../../definition/queue.ts";
@@ -163,23 +164,24 @@ async function faultsOf(
 
 /** A rule must be synchronous: a promise would be mistaken for true. */
 function settled(verdict: LabelVerdict): LabelVerdict {
-  if ((verdict as unknown) instanceof Promise) {
-    (verdict as unknown as Promise<unknown>).catch(() => {}); // No caller awaits it.
+  if (isThenable(verdict)) {
+    ignoreRejection(verdict); // No caller awaits it.
     throw new PawlError("schema_async", "it is asynchronous; that is for `validate`");
   }
   return verdict;
 }
 
 /** Runs an asynchronous check with a time limit. */
-async function inTime<Answer>(answer: Answer | Promise<Answer>): Promise<Answer> {
-  if (!(answer instanceof Promise)) return answer;
-  answer.catch(() => {}); // It may reject after the time limit.
+async function inTime<Answer>(answer: Answer | PromiseLike<Answer>): Promise<Answer> {
+  if (!isThenable(answer)) return answer;
+  const settling = Promise.resolve(answer);
+  settling.catch(() => {}); // It may reject after the time limit.
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new PawlError("busy", `it did not respond within ${askMs} ms`)), askMs);
   });
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([settling, late]);
   } finally {
     clearTimeout(timer);
   }
