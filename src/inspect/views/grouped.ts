@@ -22,6 +22,9 @@ export interface Bounds {
   readonly listed: number;
 }
 
+/** How many times the counted rows are read, where most of them may be about ended instances. */
+export const readMore = 5;
+
 /**
  * The end of a statement that has found stuck instances, as `found (lifecycle, place, instance_id, since)`: the groups,
  * each with those of its instances that have waited longest. Only those are read.

@@ -1,6 +1,6 @@
 import { isBusyParent } from "../../store/family/children.ts";
 import { type Executor, sql, textArray } from "../../store/port/db.ts";
-import { type Bounds, type FoundGroup, grouped } from "./grouped.ts";
+import { type Bounds, type FoundGroup, grouped, readMore } from "./grouped.ts";
 import { isResting, stateKinds, withKind } from "./resting.ts";
 
 /** Instances with a timer that should have fired long ago. */
@@ -15,9 +15,6 @@ export function readOverdueTimers(db: Executor, overdueMs: number, bounds: Bound
     )
     ${grouped(bounds)}`);
 }
-
-/** How many times the counted rows are read, where most of them may be about ended instances. */
-const readMore = 5;
 
 /** Parents that maintenance should have checked long ago, since their children or their questions have ended. */
 export function readOverdueChecks(db: Executor, overdueMs: number, bounds: Bounds): Promise<FoundGroup[]> {
@@ -184,7 +181,10 @@ export function readRefusedReleases(db: Executor, bounds: Bounds): Promise<Found
     ${grouped(bounds)}`);
 }
 
-/** Open instances with a dead letter that waits for a person, or that wait for nothing but one of their own. */
+/**
+ * Open instances with a dead letter that waits for a person, or that wait for nothing but one of their own. Letters about
+ * instances come first: those of after-effects may be about any number of ended ones.
+ */
 export function readDeadInstances(db: Executor, bounds: Bounds): Promise<FoundGroup[]> {
   return db.rows<FoundGroup>(sql`
     with ${stateKinds},
@@ -192,9 +192,17 @@ export function readDeadInstances(db: Executor, bounds: Bounds): Promise<FoundGr
       select instance.lifecycle, instance.state as place, instance.id as instance_id, min(letter.created_at) as since
       from (select distinct known.name from pawl.lifecycles as known) as lifecycle
       cross join lateral (
-        select each.instance_id, each.kind, each.created_at from pawl.dead_letters as each
-        where each.lifecycle = lifecycle.name and each.status = 'open' and each.instance_id is not null
-        order by each.id limit ${bounds.counted}::int
+        (
+          select each.instance_id, each.kind, each.created_at from pawl.dead_letters as each
+          where each.lifecycle = lifecycle.name and each.status = 'open' and each.kind = 'instance'
+          order by each.id limit ${bounds.counted}::int
+        )
+        union all
+        (
+          select each.instance_id, each.kind, each.created_at from pawl.dead_letters as each
+          where each.lifecycle = lifecycle.name and each.status = 'open' and each.kind <> 'instance' and each.instance_id is not null
+          order by each.id limit ${bounds.counted * readMore}::int
+        )
       ) as letter
       cross join lateral (select each.* from pawl.instances as each where each.id = letter.instance_id offset 0) as instance
       ${withKind}

@@ -1,5 +1,5 @@
 import { type Executor, part, sql, textArray } from "../../store/port/db.ts";
-import { type Bounds, type FoundGroup, grouped } from "./grouped.ts";
+import { type Bounds, type FoundGroup, grouped, readMore } from "./grouped.ts";
 
 /** The lanes in which something is ready, by one index probe each. */
 export async function readReadyLanes(db: Executor): Promise<string[]> {
@@ -137,7 +137,7 @@ export function readFaultySteps(db: Executor, bounds: Bounds): Promise<FoundGrou
     with faulty as materialized (
       select each.instance_id, each.task_id, each.token, coalesce(each.position, each.token) as position, each.at from pawl.attempts as each
       where each.what = 'deferred' and each.detail ->> 'reason' = 'definition'
-      order by each.at desc limit ${bounds.counted}::int
+      order by each.at desc limit ${bounds.counted * readMore}::int
     ),
     found as materialized (
       select '' as lifecycle, step.lane as place, faulty.instance_id, faulty.at as since
