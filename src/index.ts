@@ -3,6 +3,13 @@ export type { Role } from "./access/roles.ts";
 export { logAlerts } from "./alerts/log-alerts.ts";
 export type { Alert, AlertSink, AlertTarget } from "./alerts/sink.ts";
 export type {
+  BulkSendArguments,
+  OperationFilter,
+  OperationOptions,
+  PreviewedOperation,
+  RecoverOptions,
+} from "./api/arguments/bulk-options.ts";
+export type {
   CallbacksOptions,
   EnqueueArguments,
   EnqueueItem,
@@ -31,6 +38,7 @@ export type { Callbacks } from "./api/groups/callbacks.ts";
 export type { Inspect } from "./api/groups/inspect.ts";
 export type { Jobs } from "./api/groups/jobs.ts";
 export type { Lanes } from "./api/groups/lanes.ts";
+export type { Operations } from "./api/groups/operations.ts";
 export type { Schedules } from "./api/groups/schedules.ts";
 export type { Workers } from "./api/groups/workers.ts";
 export { defineConfig, type HttpConfig, type HttpLimits, type PawlConfig } from "./api/open/config.ts";
@@ -83,7 +91,6 @@ export type { CrowdJob, CrowdJobState, CrowdSubmission, SubmissionState } from "
 export type { DeadLetterArchive, RestoredLetters } from "./dead-letters/archive.ts";
 export type { DeadLetters } from "./dead-letters/dead-letters.ts";
 export { folderArchive } from "./dead-letters/folder-archive.ts";
-export type { Operations } from "./dead-letters/operations.ts";
 export type {
   DeadLetterFilter,
   DeadLettersOptions,
@@ -97,7 +104,6 @@ export type {
   DeadLetter,
   DeadLetterGroup,
   DecisionPreview,
-  Operation,
   Ticket,
 } from "./dead-letters/results.ts";
 export type { DeadLetterOptions } from "./dead-letters/settings.ts";
@@ -192,6 +198,7 @@ export type { StuckAfterOptions } from "./kernel/stuck-after.ts";
 export type { JobStatus } from "./kernel/tasks/jobs.ts";
 export type { WorkerInfo } from "./kernel/tasks/workers.ts";
 export type { CallOptions, StartCallOptions } from "./kernel/types/call-options.ts";
+export type { Operation, OperationPreview } from "./operations/results.ts";
 export { type Broker, BrokerAway, type DeadLetterSource, type OutboxMessage } from "./outbox/broker.ts";
 export type { BrokerDeadMessage } from "./outbox/broker-dead-message.ts";
 export type {

@@ -3,7 +3,6 @@ import { PawlError } from "../base/errors.ts";
 import { checkedOptions, refuseMore } from "../base/options.ts";
 import { Crowds } from "../crowd/crowds.ts";
 import { DeadLetters } from "../dead-letters/dead-letters.ts";
-import { Operations } from "../dead-letters/operations.ts";
 import type { AllowedEvent } from "../definition/decide/allowed-events.ts";
 import { isInternal } from "../definition/internal.ts";
 import type { AnyJob } from "../definition/job.ts";
@@ -45,10 +44,12 @@ import { Callbacks } from "./groups/callbacks.ts";
 import { Inspect } from "./groups/inspect.ts";
 import { Jobs } from "./groups/jobs.ts";
 import { Lanes } from "./groups/lanes.ts";
+import { Operations } from "./groups/operations.ts";
 import { Schedules } from "./groups/schedules.ts";
 import { Workers } from "./groups/workers.ts";
 import { Instances } from "./instances.ts";
 import { type DriverOptions, Drivers, type MaintainOptions, type Maintenance } from "./open/drivers.ts";
+import { operationDeciders } from "./open/operation-deciders.ts";
 import { orRefusal } from "./refusal.ts";
 import type {
   AttemptEntry,
@@ -78,7 +79,7 @@ export class Pawl {
   readonly callbacks: Callbacks;
   /** Dead letters: work that failed permanently and awaits a decision. */
   readonly deadLetters: DeadLetters;
-  /** Bulk operations on dead letters. */
+  /** Bulk operations on instances and dead letters. */
   readonly operations: Operations;
   /** Schedules. */
   readonly schedules: Schedules;
@@ -119,7 +120,7 @@ export class Pawl {
     this.jobs = new Jobs(kernel, verbs);
     this.callbacks = new Callbacks(kernel, verbs, this.#receives);
     this.deadLetters = new DeadLetters(kernel, verbs, surroundings.letters);
-    this.operations = new Operations(kernel, verbs);
+    this.operations = new Operations(kernel, operationDeciders(kernel, verbs));
     this.schedules = new Schedules(kernel);
     this.breakers = new Breakers(kernel);
     this.lanes = new Lanes(kernel);

@@ -10,6 +10,7 @@ import { addExplain } from "./commands/explain.ts";
 import { addInstance } from "./commands/instance/instance.ts";
 import { addJobs } from "./commands/jobs.ts";
 import { addLanes } from "./commands/lanes.ts";
+import { addOperations } from "./commands/operations/operations.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addCheck } from "./commands/project/check.ts";
 import { addDiagram } from "./commands/project/diagram.ts";
@@ -98,6 +99,7 @@ function makeProgram(version: string, act: Act): Command {
     addLanes,
     addExplain,
     addDead,
+    addOperations,
     addCallbacks,
     addBreakers,
     addSchedules,

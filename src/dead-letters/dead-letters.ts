@@ -6,10 +6,12 @@ import { type Kernel, knownLifecycle, refuseInside } from "../kernel/kernel.ts";
 import { decidedError, letterUnknown } from "../kernel/recovery/requeue.ts";
 import type { CallOptions, StartCallOptions } from "../kernel/types/call-options.ts";
 import type { Verbs } from "../kernel/verbs.ts";
+import type { Operation } from "../operations/results.ts";
+import { beginOperation, mostItems } from "../operations/run-operations.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { archiveOldest, type DeadLetterArchive, type RestoredLetters, restore } from "./archive.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
-import { knownOperation } from "./operations.ts";
+import { previewDecision } from "./letter-operations.ts";
 import {
   ageOf,
   type DeadLetterFilter,
@@ -32,11 +34,10 @@ import {
   type DecisionPreview,
   groupOf,
   letterOf,
-  type Operation,
   previewOf,
 } from "./results.ts";
-import { beginOperation, previewDecision } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
+import { lettersMeant } from "./store/dead-letter-filter.ts";
 import { Tickets } from "./tickets.ts";
 import { readArchives } from "./views/archives.ts";
 import { readDeadLetters, readLetterGroups, readLettersOfKind } from "./views/dead-letters.ts";
@@ -151,7 +152,7 @@ export class DeadLetters {
 
   /** Returns what a decision about these letters would do at present. Changes nothing. */
   async preview(
-    decision: Operation["decision"],
+    decision: "requeue" | "discard",
     filter: DeadLetterFilter,
     options: { restart?: boolean } = {},
   ): Promise<DecisionPreview> {
@@ -176,14 +177,14 @@ export class DeadLetters {
   }
 
   async #begin(
-    decision: Operation["decision"],
+    decision: "requeue" | "discard",
     filter: DeadLetterFilter,
     options: ReturnType<typeof decideOptionsOf>,
   ): Promise<Operation> {
     refuseInside(this.#kernel, `deadLetters.${decision}Many`);
     const which = filterOf(filter);
-    const id = await beginOperation(this.#kernel, { decision, ...options, filterText: filterTextOf(filter) }, which);
-    return knownOperation(this.#kernel, id);
+    const operation = { subject: "dead_letters", decision, ...options, filterText: filterTextOf(filter) } as const;
+    return beginOperation(this.#kernel, { ...operation, settingsText: null }, lettersMeant(which, mostItems));
   }
 
   /**

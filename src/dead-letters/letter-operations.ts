@@ -1,44 +1,29 @@
-import { isOfOtherProcesses, PawlError } from "../base/errors.ts";
-import { cleanText } from "../base/json.ts";
+import { PawlError } from "../base/errors.ts";
 import { asPawlError } from "../kernel/errors.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { refusedRequeues, unknownLifecycle } from "../kernel/recovery/requeue.ts";
 import type { Verbs } from "../kernel/verbs.ts";
+import {
+  type DecideItems,
+  type ItemOutcome,
+  knownOutcomes,
+  type LeasedOperation,
+  mostItems,
+  reasonOf,
+  refusalOf,
+  refusedOutcome,
+} from "../operations/run-operations.ts";
 import type { StoredBody, StoredDeadMessage } from "../outbox/broker-dead-message.ts";
 import { decideDeadMessages } from "../outbox/dead-messages.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
 import { discardLetter, requeueLetter } from "./decide-letter.ts";
 import type { LetterFilter } from "./store/dead-letter-filter.ts";
-import {
-  insertOperation,
-  type LeasedOperation,
-  type LetterOutcome,
-  leaseOperation,
-  type NewOperation,
-  readLeftLetters,
-  settleOperation,
-} from "./store/operations.ts";
 import { readLettersById, readMatchingLetters } from "./views/dead-letters.ts";
 
 export type { LetterFilter };
 
-/** The most letters that one operation is about. */
-const maxLetters = 100_000;
 const pageSize = 500;
-const batchSize = 100;
-const leaseMs = 60_000;
 const firstId = "00000000-0000-0000-0000-000000000000";
-
-/** Stores a bulk decision; any process carries it out. */
-export async function beginOperation(
-  kernel: Kernel,
-  operation: Omit<NewOperation, "id">,
-  filter: LetterFilter,
-): Promise<string> {
-  const id = kernel.newId();
-  await insertOperation(kernel.db, { ...operation, id }, filter, maxLetters);
-  return id;
-}
 
 /** The expected outcome of a letter. */
 interface ExpectedOutcome {
@@ -60,12 +45,12 @@ const sampleOfEach = 5;
 export async function previewDecision(
   kernel: Kernel,
   filter: LetterFilter,
-  { decision, restart }: { decision: NewOperation["decision"]; restart: boolean },
+  { decision, restart }: { decision: "requeue" | "discard"; restart: boolean },
 ): Promise<Preview> {
   const outcomes: Record<string, number> = {};
   const sample: ExpectedOutcome[] = [];
   let letters = 0;
-  for (let afterId = firstId; letters < maxLetters; ) {
+  for (let afterId = firstId; letters < mostItems; ) {
     const page = await readMatchingLetters(kernel.db, filter, { afterId, limit: pageSize });
     if (page.length === 0) break;
     const foreseen =
@@ -107,16 +92,15 @@ function unfit(kernel: Kernel, letter: DeadLetterView, restart: boolean): PawlEr
   return isLost ? new PawlError("option_invalid", "It cannot be sent back to its queue.") : undefined;
 }
 
-/** Runs one batch of one operation that may continue now; returns whether there was one. */
-export async function runOneBatch(kernel: Kernel, verbs: Verbs, only: string | null = null): Promise<boolean> {
-  const lifecycles = [...kernel.lifecycles.keys()];
-  const operation = await leaseOperation(kernel.db, { only, lifecycles, leaseMs });
-  if (operation === undefined) return false;
-  const limit = Math.min(batchSize, Math.max(1, Math.ceil(operation.per_second ?? batchSize)));
-  const ids = await readLeftLetters(kernel.db, operation, { lifecycles, limit });
-  const outcomes = await decideAll(kernel, verbs, operation, ids);
-  await settleOperation(kernel.db, operation, outcomes);
-  return true;
+/** Decides the dead letters of a bulk operation. */
+export function decideLetters(kernel: Kernel, verbs: Verbs): DecideItems {
+  return (operation, items) =>
+    decideAll(
+      kernel,
+      verbs,
+      operation,
+      items.map((item) => item.id),
+    );
 }
 
 /** Decides each letter on its own: a refused one does not block others. */
@@ -125,7 +109,7 @@ async function decideAll(
   verbs: Verbs,
   operation: LeasedOperation,
   ids: readonly string[],
-): Promise<LetterOutcome[]> {
+): Promise<ItemOutcome[]> {
   const letters = new Map((await readLettersById(kernel.db, ids)).map((letter) => [letter.id, letter]));
   const open = [...letters.values()].filter((letter) => letter.status === "open");
   const refusals = new Map<string, PawlError>();
@@ -137,7 +121,7 @@ async function decideAll(
   const decidingMessages =
     messages.length === 0
       ? undefined
-      : decideDeadMessages(kernel, { ids: messages.map((one) => one.task_id!), type: null }, operation.decision, by);
+      : decideDeadMessages(kernel, { ids: messages.map((one) => one.task_id!), type: null }, decisionOf(operation), by);
   const deciding = open.map(async (letter) => {
     if (isSent(letter)) return;
     try {
@@ -151,11 +135,7 @@ async function decideAll(
   await Promise.all([...deciding, decidingMessages]);
   const after = new Map((await readLettersById(kernel.db, ids)).map((letter) => [letter.id, letter]));
   const outcomes = ids.map((id) => outcomeOf(operation, id, after.get(id), refusals.get(id)));
-  const known = outcomes.filter((one) => one !== undefined);
-  // No letter could be decided: the environment is at fault, and a later attempt may succeed.
-  const [first] = refusals.values();
-  if (known.length === 0 && first !== undefined) throw first;
-  return known;
+  return knownOutcomes(outcomes, refusals.values());
 }
 
 /**
@@ -164,34 +144,23 @@ async function decideAll(
  */
 function outcomeOf(
   operation: LeasedOperation,
-  letterId: string,
+  itemId: string,
   letter: DeadLetterView | undefined,
   refusal: PawlError | undefined,
-): LetterOutcome | undefined {
-  if (letter === undefined)
-    return { letterId, outcome: "gone", note: "It was archived, or deleted with its instance." };
+): ItemOutcome | undefined {
+  if (letter === undefined) return { itemId, outcome: "gone", note: "It was archived, or deleted with its instance." };
   if (letter.status !== "open") {
     const isOurs =
       letter.status === (operation.decision === "discard" ? "discarded" : "requeued") &&
       letter.decided_by === operation.actor &&
       letter.decision === reasonOf(operation) &&
       letter.decided_ms! >= operation.created_ms;
-    if (isOurs) return { letterId, outcome: letter.status, note: null };
-    return { letterId, outcome: "already_decided", note: `It was already ${letter.status} by another call.` };
+    if (isOurs) return { itemId, outcome: letter.status, note: null };
+    return { itemId, outcome: "already_decided", note: `It was already ${letter.status} by another call.` };
   }
-  if (refusal === undefined || isPassing(refusal)) return undefined;
-  return { letterId, ...refusalOf(refusal) };
+  return refusal === undefined ? undefined : refusedOutcome(itemId, refusal);
 }
 
-function refusalOf(error: PawlError): { outcome: string; note: string } {
-  return { outcome: error.code, note: cleanText(error.message, 500) };
-}
-
-function isPassing(error: PawlError): boolean {
-  return error.fault === "environment" && !isOfOtherProcesses(error);
-}
-
-/** The reason of the decisions: the operator's, or else the operation itself. */
-function reasonOf({ reason, decision, id }: LeasedOperation): string {
-  return reason ?? `${decision} ${id}`;
+function decisionOf({ decision }: LeasedOperation): "requeue" | "discard" {
+  return decision === "discard" ? "discard" : "requeue";
 }

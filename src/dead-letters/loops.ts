@@ -2,7 +2,6 @@ import { PawlError } from "../base/errors.ts";
 import { compute } from "../base/guard.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { settleWithin } from "../kernel/time-limit.ts";
-import type { Verbs } from "../kernel/verbs.ts";
 import { type Repeated, repeat } from "../maintenance/repeat.ts";
 import type { DeadLetterSource } from "../outbox/broker.ts";
 import { logFailure } from "../telemetry/log.ts";
@@ -10,7 +9,6 @@ import { readNow } from "../views/now.ts";
 import { storeBrokerDeadLetter } from "./broker-dead-letters.ts";
 import { notifyTickets } from "./notify-tickets.ts";
 import { enforceRetention } from "./retention.ts";
-import { runOneBatch } from "./run-operations.ts";
 import type { LetterSettings } from "./settings.ts";
 
 const lookEveryMs = 1_000;
@@ -21,18 +19,16 @@ const keepFirstMs = 5_000;
 const stopLimitMs = 30_000;
 
 /**
- * Starts the background loops of dead letters: operations, retention, tickets, dead-letter queues. Each runs on its own
+ * Starts the background loops of dead letters: retention, tickets, dead-letter queues. Each runs on its own
  * until it is stopped.
  */
-export function startDeadLetterLoops(kernel: Kernel, verbs: Verbs, settings: LetterSettings): Repeated[] {
+export function startDeadLetterLoops(kernel: Kernel, settings: LetterSettings): Repeated[] {
   const { log } = kernel.telemetry;
   const onFailure = (error: unknown) => logFailure(log, error);
-  const operations = async (): Promise<number> => ((await runOneBatch(kernel, verbs)) ? 0 : lookEveryMs);
   const keeping = async (): Promise<number> => ((await enforceRetention(kernel, settings)) > 0 ? 0 : keepEveryMs);
   const { onTicket, queues } = settings;
   const keep = { keep: storeBrokerDeadLetter.bind(undefined, kernel), available: () => readNow(kernel.db), log };
   return [
-    repeat(operations, { restMs: lookEveryMs, onFailure }),
     repeat(keeping, { restMs: keepEveryMs, firstMs: keepFirstMs, onFailure }),
     ...(onTicket === undefined ? [] : [startTicketLoop(kernel, onTicket)]),
     ...queues.map((queue) => openQueue(queue, keep)),

@@ -7,7 +7,7 @@ import { checkedText } from "../base/text.ts";
 import type { AnyLifecycle } from "../definition/language/public-types.ts";
 import type { StartCallOptions } from "../kernel/types/call-options.ts";
 import type { RestoreWhich } from "./archive.ts";
-import type { LetterFilter } from "./run-operations.ts";
+import type { LetterFilter } from "./letter-operations.ts";
 
 /** Selects open dead letters that match all given fields. To select all, set `all: true`. */
 export interface DeadLetterFilter {

@@ -1,9 +1,8 @@
 import { dateOf } from "../base/moment.ts";
 import type { DeadLetterView } from "../views/dead-letters.ts";
-import type { Preview } from "./run-operations.ts";
+import type { Preview } from "./letter-operations.ts";
 import type { ArchiveView } from "./views/archives.ts";
 import type { LetterGroupView } from "./views/dead-letters.ts";
-import type { OperationView } from "./views/operations.ts";
 import type { TicketView } from "./views/tickets.ts";
 
 type Kind = TicketView["kind"];
@@ -122,43 +121,6 @@ export function previewOf({ letters, outcomes, sample }: Preview): DecisionPrevi
     sample: sample.map(({ letter: { id, lifecycle, key, origin }, outcome, note }) => ({
       ...{ letter: id, lifecycle, key, origin, outcome, note },
     })),
-  };
-}
-
-/** A bulk decision about dead letters, and its progress. */
-export interface Operation {
-  readonly id: string;
-  readonly decision: "requeue" | "discard";
-  readonly filter: Readonly<Record<string, unknown>>;
-  readonly restart: boolean;
-  readonly actor: string | null;
-  readonly reason: string | null;
-  /** The maximum number of letters per second; null for no limit. */
-  readonly rate: number | null;
-  readonly status: "running" | "done" | "aborted";
-  /** The number of letters, and how many of them are done. */
-  readonly letters: number;
-  readonly done: number;
-  /** Counts by outcome: `requeued`, `discarded`, `already_decided`, `gone`, or the code of the error. */
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** The first few that did not go as they were to, with the reason. */
-  readonly refusals: OperationView["refusals"];
-  readonly createdAt: Date;
-  readonly endedAt: Date | null;
-  readonly abortedBy: string | null;
-  readonly abortReason: string | null;
-}
-
-export function operationOf(row: OperationView): Operation {
-  const { id, decision, filter, restart, actor, reason, status, letters, outcomes, refusals } = row;
-  return {
-    ...{ id, decision, filter, restart, actor, reason, status, letters, outcomes, refusals },
-    rate: row.per_second,
-    done: Object.values(outcomes).reduce((sum, some) => sum + some, 0),
-    createdAt: new Date(row.created_ms),
-    endedAt: dateOf(row.ended_ms),
-    abortedBy: row.aborted_by,
-    abortReason: row.abort_reason,
   };
 }
 

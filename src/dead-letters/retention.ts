@@ -3,9 +3,9 @@ import { firstIdAt } from "../base/ids.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { runDuty } from "../kernel/maintenance/in-turn.ts";
 import { raiseAlert } from "../kernel/recovery/alerts.ts";
+import { pruneEndedOperations } from "../operations/run-operations.ts";
 import { archiveOldest, type DeadLetterArchive } from "./archive.ts";
 import { countLetters } from "./store/archives.ts";
-import { pruneOperations } from "./store/operations.ts";
 import { countLettersFrom } from "./views/dead-letters.ts";
 
 /** How long dead letters are kept, how many, and from which number an alert is raised. */
@@ -21,8 +21,6 @@ export interface RetentionOptions {
 const heldMs = 5 * 60_000;
 const restMs = 60_000;
 const dayMs = 86_400_000;
-/** Counted from its end. */
-const keepOperationsMs = 30 * dayMs;
 
 /**
  * One round, in one process at a time: raises the alert about many letters, and archives old or surplus ones. Returns
@@ -31,7 +29,7 @@ const keepOperationsMs = 30 * dayMs;
 export function enforceRetention(kernel: Kernel, keeping: RetentionOptions): Promise<number> {
   return runDuty(kernel, "dead_letters", { heldMs, restMs }, async () => {
     await alertAboutMany(kernel, keeping);
-    await pruneOperations(kernel.db, keepOperationsMs, 20);
+    await pruneEndedOperations(kernel);
     return archiveSurplus(kernel, keeping);
   });
 }

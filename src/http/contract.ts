@@ -55,6 +55,7 @@ export type DeadLetterResponse = AnswerOfVerb<Dead["get"]>;
 export type DeadLetterGroupResponse = Each<Dead["groups"]>;
 export type PreviewResponse = AnswerOfVerb<Dead["preview"]>;
 export type OperationResponse = AnswerOfVerb<Pawl["operations"]["get"]>;
+export type OperationPreviewResponse = AnswerOfVerb<Pawl["operations"]["preview"]>;
 export type TicketResponse = Each<Dead["tickets"]["list"]>;
 export type ArchiveResponse = Each<Dead["archives"]>;
 export type ArchivedResponse = AnswerOfVerb<Dead["archive"]>;

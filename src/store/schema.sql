@@ -742,16 +742,21 @@ CREATE TABLE pawl.migrations (
     version integer NOT NULL,
     name text NOT NULL,
     checksum text NOT NULL,
-    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    breaking boolean DEFAULT true NOT NULL
 );
 
-CREATE TABLE pawl.operation_letters (
+CREATE TABLE pawl.operation_items (
     operation_id uuid NOT NULL,
-    letter_id uuid NOT NULL,
+    item_id uuid NOT NULL,
     kind text NOT NULL COLLATE pg_catalog."C",
     lifecycle text NOT NULL COLLATE pg_catalog."C",
     outcome text COLLATE pg_catalog."C",
-    note text
+    note text,
+    request_id uuid,
+    run integer,
+    visit integer,
+    CONSTRAINT operation_items_have_a_mark CHECK ((((request_id IS NULL) = (visit IS NULL)) AND ((run IS NULL) = (visit IS NULL))))
 );
 
 CREATE TABLE pawl.operations (
@@ -763,7 +768,7 @@ CREATE TABLE pawl.operations (
     reason text,
     per_second double precision,
     status text NOT NULL COLLATE pg_catalog."C",
-    letters integer NOT NULL,
+    items integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
     aborted_by text,
@@ -771,10 +776,17 @@ CREATE TABLE pawl.operations (
     next_at timestamp with time zone NOT NULL,
     token bigint DEFAULT 0 NOT NULL,
     leased_until timestamp with time zone,
-    CONSTRAINT operations_decision_check CHECK ((decision = ANY (ARRAY['requeue'::text, 'discard'::text]))),
+    subject text DEFAULT 'dead_letters'::text NOT NULL COLLATE pg_catalog."C",
+    settings jsonb,
+    CONSTRAINT operations_decision_fits CHECK (
+CASE subject
+    WHEN 'dead_letters'::text THEN (decision = ANY (ARRAY['requeue'::text, 'discard'::text]))
+    ELSE (decision = ANY (ARRAY['send'::text, 'recover'::text, 'restart'::text, 'discard'::text]))
+END),
     CONSTRAINT operations_end_at_a_time CHECK (((status = 'running'::text) = (ended_at IS NULL))),
     CONSTRAINT operations_per_second_check CHECK ((per_second > (0)::double precision)),
-    CONSTRAINT operations_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
+    CONSTRAINT operations_status_check CHECK ((status = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text]))),
+    CONSTRAINT operations_subject_check CHECK ((subject = ANY (ARRAY['dead_letters'::text, 'instances'::text])))
 );
 
 CREATE TABLE pawl.pauses (
@@ -1133,8 +1145,8 @@ ALTER TABLE ONLY pawl.messages
 ALTER TABLE ONLY pawl.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (version);
 
-ALTER TABLE ONLY pawl.operation_letters
-    ADD CONSTRAINT operation_letters_pkey PRIMARY KEY (operation_id, letter_id);
+ALTER TABLE ONLY pawl.operation_items
+    ADD CONSTRAINT operation_letters_pkey PRIMARY KEY (operation_id, item_id);
 
 ALTER TABLE ONLY pawl.operations
     ADD CONSTRAINT operations_pkey PRIMARY KEY (id);
@@ -1273,7 +1285,7 @@ CREATE INDEX messages_ready ON pawl.messages USING btree (shard, "position") WHE
 
 CREATE INDEX messages_waiting ON pawl.messages USING btree (status, created_at);
 
-CREATE INDEX operation_letters_left ON pawl.operation_letters USING btree (operation_id, letter_id) WHERE (outcome IS NULL);
+CREATE INDEX operation_items_left ON pawl.operation_items USING btree (operation_id, item_id) WHERE (outcome IS NULL);
 
 CREATE INDEX operations_ended ON pawl.operations USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
@@ -1353,7 +1365,7 @@ ALTER TABLE ONLY pawl.access_tokens
 ALTER TABLE ONLY pawl.edges
     ADD CONSTRAINT edges_lifecycle_version_fkey FOREIGN KEY (lifecycle, version) REFERENCES pawl.lifecycles(name, version);
 
-ALTER TABLE ONLY pawl.operation_letters
+ALTER TABLE ONLY pawl.operation_items
     ADD CONSTRAINT operation_letters_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES pawl.operations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pawl.release_failures

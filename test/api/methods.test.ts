@@ -89,6 +89,12 @@ const methods: Readonly<Record<string, Readonly<Record<string, Call | string>>>>
     resolve: (pawl, stray) => pawl.deadLetters!.tickets!.resolve!(id, { actor: "ada", reason, ...stray }),
   },
   operations: {
+    send: (pawl, stray) => pawl.operations!.send!(order, { all: true }, "paid", stray),
+    recover: (pawl, stray) => pawl.operations!.recover!(order, { all: true }, stray),
+    restart: (pawl, stray) => pawl.operations!.restart!(order, { all: true }, stray),
+    discard: (pawl, stray) => pawl.operations!.discard!(order, { all: true }, stray),
+    preview: (pawl, stray) => pawl.operations!.preview!(order, { all: true }, { decision: "discard", ...stray }),
+    export: (pawl, stray) => (pawl.operations!.export!(order, { all: true }, stray) as AsyncGenerator).next(),
     get: "takes an id alone",
     list: (pawl, stray) => pawl.operations!.list!(stray),
     runBatch: "takes an id alone",

@@ -1,5 +1,5 @@
 /** Features that stand on the kernel: each has its verbs, its SQL and its views in one folder. */
-export const slices = ["schedules", "outbox", "alerts", "dead-letters", "people", "crowd", "access"];
+export const slices = ["schedules", "outbox", "alerts", "operations", "dead-letters", "people", "crowd", "access"];
 const engine = ["base", "definition", "policy", "store", "views", "telemetry", "kernel", "worker", "maintenance"];
 const behind = [...engine, ...slices, "inspect"];
 
@@ -28,8 +28,9 @@ export const rooms: Readonly<Record<string, { readonly may: readonly string[]; r
   maintenance: { may: [...loop, "worker", "schedules"], lines: "waits for what is due or lost" },
   outbox: { may: [...slice, "worker", "maintenance"], lines: "publishes a message" },
   alerts: { may: [...slice, "maintenance", "outbox"], lines: "tells people what was given up" },
+  operations: { may: [...slice, "maintenance"], lines: "decides about many things, one by one" },
   "dead-letters": {
-    may: [...slice, "maintenance", "outbox"],
+    may: [...slice, "maintenance", "outbox", "operations"],
     lines: "decides about dead letters, one or many",
   },
   people: { may: slice, lines: "asks people" },

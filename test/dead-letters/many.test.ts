@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { constant, folderArchive, job, lifecycle, PermanentError } from "pawl";
 import { memoryBroker, testPawl } from "pawl/testing";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { operationDeciders } from "../../src/api/open/operation-deciders.ts";
 import { callIn } from "../../src/cli/transport/reach.ts";
-import { runOneBatch } from "../../src/dead-letters/run-operations.ts";
 import type { RouteName } from "../../src/http/routes/routes.ts";
 import { Verbs } from "../../src/kernel/verbs.ts";
+import { runOneBatch } from "../../src/operations/run-operations.ts";
 import type { TestPawl } from "../../src/testing/test-pawl.ts";
 import { eachStore } from "../support/each-store.ts";
 import { openSecondProcess } from "../support/second-process.ts";
@@ -24,7 +25,7 @@ const email = job("email", { run: () => Promise.reject(new PermanentError("no su
 
 eachStore((store) => {
   const open = (options = {}) => store.open({ lifecycles: [order], ...options });
-  const round = (t: TestPawl) => runOneBatch(t.kernel, new Verbs(t.kernel));
+  const round = (t: TestPawl) => runOneBatch(t.kernel, operationDeciders(t.kernel, new Verbs(t.kernel)));
 
   test("letters of the same error in the same place are one group, whatever numbers and ids the error holds", async () => {
     await using t = await open();
@@ -76,7 +77,7 @@ eachStore((store) => {
     });
     expect(await t.pawl.deadLetters.get(first!.id)).toMatchObject({ status: "open" });
     const begun = await t.pawl.deadLetters.requeueMany({ fingerprint }, { actor: "ada", reason: "new boxes came" });
-    expect(begun).toMatchObject({ status: "running", letters: 4, done: 0, actor: "ada", filter: { fingerprint } });
+    expect(begun).toMatchObject({ status: "running", items: 4, done: 0, actor: "ada", filter: { fingerprint } });
     await fail(t, 1); // What dies later is not part of it.
     const ended = await t.pawl.operations.run(begun.id);
     expect(ended).toMatchObject({ status: "done", done: 4, outcomes: { requeued: 4 }, refusals: [] });
@@ -105,7 +106,7 @@ eachStore((store) => {
     });
     // A process carries out what it has the definitions for, and leaves the rest to others.
     const { id } = await other.pawl.deadLetters.requeueMany({ all: true }, { reason: "again" });
-    while (await runOneBatch(other.kernel, new Verbs(other.kernel)));
+    while (await runOneBatch(other.kernel, operationDeciders(other.kernel, new Verbs(other.kernel))));
     expect(await t.pawl.operations.get(id)).toMatchObject({ status: "running", done: 2, outcomes: { requeued: 2 } });
     expect(await t.pawl.operations.run(id)).toMatchObject({ status: "done", outcomes: { requeued: 3 } });
     await t.work();
@@ -114,7 +115,7 @@ eachStore((store) => {
     await t.pawl.deadLetters.requeue(decided!.id);
     expect(await t.pawl.operations.run(discarded.id)).toMatchObject({
       outcomes: { discarded: 2, already_decided: 1 },
-      refusals: [{ letter: decided!.id, note: expect.stringContaining("already requeued by another call") }],
+      refusals: [{ id: decided!.id, note: expect.stringContaining("already requeued by another call") }],
     });
     expect(await t.pawl.operations.list()).toMatchObject([{ id: discarded.id }, { id }]);
   });
@@ -158,13 +159,13 @@ eachStore((store) => {
         }) as typeof t.kernel.db.rows,
       },
     };
-    await expect(runOneBatch(dying, new Verbs(dying))).rejects.toThrow("killed");
+    await expect(runOneBatch(dying, operationDeciders(dying, new Verbs(dying)))).rejects.toThrow("killed");
     expect(await t.pawl.operations.get(id)).toMatchObject({ done: 0 });
     expect(await t.pawl.deadLetters.list({ lifecycle: order, status: "requeued" })).toHaveLength(5);
     expect(await round(t)).toBe(false); // It may still be alive.
     await t.advance("61s");
     await using other = await openSecondProcess(t, [order]);
-    expect(await runOneBatch(other.kernel, new Verbs(other.kernel))).toBe(true);
+    expect(await runOneBatch(other.kernel, operationDeciders(other.kernel, new Verbs(other.kernel)))).toBe(true);
     expect(await t.pawl.operations.get(id)).toMatchObject({ status: "done", done: 5, outcomes: { requeued: 5 } });
     for (const one of await t.pawl.list(order)) expect(await t.pawl.journal(order, one)).toHaveLength(3);
     expect(await t.pawl.inspect.verify()).toEqual([]);
@@ -281,7 +282,7 @@ eachStore((store) => {
     ];
     for (const [refused, code] of refusals) await expect(refused(), String(refused)).rejects.toMatchObject({ code });
     expect(await operations.list()).toEqual([]);
-    expect(await deadLetters.requeueMany({ id: nobody })).toMatchObject({ status: "done", letters: 0 });
+    expect(await deadLetters.requeueMany({ id: nobody })).toMatchObject({ status: "done", items: 0 });
     expect(await t.pawl.deadLetters.list({ lifecycle: order })).toHaveLength(1);
   });
 });

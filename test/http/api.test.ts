@@ -217,7 +217,7 @@ describe("everything is answered as it is documented", () => {
     const preview = { decision: "requeue", fingerprint };
     expect(await api.post("/dead-letters/preview", preview)).toMatchObject({ outcomes: { requeued: 2 } });
     const operation = await api.post<Thing>("/dead-letters/requeue", { fingerprint, rate: 100, reason: "all" });
-    expect(await api.get(`/operations/${operation.id}`)).toMatchObject({ status: "running", letters: 2 });
+    expect(await api.get(`/operations/${operation.id}`)).toMatchObject({ status: "running", items: 2 });
     expect(await api.post(`/operations/${operation.id}/run-batch`)).toMatchObject({ done: 2 });
     await giveUp("d5");
     const other = await api.post<Thing>("/dead-letters/discard", { all: true });
@@ -226,6 +226,20 @@ describe("everything is answered as it is documented", () => {
     expect(await api.post("/dead-letters/archive", { olderThan: "0s" })).toMatchObject({ files: 1 });
     expect(await api.get("/archives")).toHaveLength(1);
     expect(await api.post("/archives/restore", { all: true })).toMatchObject({ files: 1 });
+  });
+
+  test("instances in bulk", async () => {
+    const place = "/lifecycles/essay";
+    const wanted = { failure: "none of these" };
+    const preview = { decision: "send", event: "graded", payload: { score: 7 }, ...wanted };
+    expect(await api.post(`${place}/operations/preview`, preview)).toMatchObject({ instances: 0 });
+    const sent = { event: "graded", payload: { score: 7 }, reason: "all", rate: 10, ...wanted };
+    expect(await api.post(`${place}/operations/send`, sent)).toMatchObject({ status: "done", event: "graded" });
+    for (const decision of ["recover", "restart", "discard"])
+      expect(await api.post(`${place}/operations/${decision}`, wanted)).toMatchObject({ status: "done", decision });
+    const some = await api.get<Thing[]>(`${place}/export?all=true&limit=1`);
+    expect(some).toHaveLength(1);
+    expect(await api.get(`${place}/export?all=true&limit=1&after=${some[0]!.id}`)).toHaveLength(1);
   });
 
   test("queues, samples, labels and those who label", async () => {

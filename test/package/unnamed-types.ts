@@ -5,7 +5,7 @@ export const unnamed: readonly string[] = [
   "pawl base/duration Unit",
   "pawl crowd/data Verdict",
   "pawl dead-letters/results Kind",
-  "pawl dead-letters/views/operations OperationView",
+  "pawl operations/views/operations OperationView",
   "pawl definition/crowd HookWork",
   "pawl definition/decide/recover RecoveryPlan",
   "pawl definition/job JobHooks",

@@ -76,7 +76,7 @@ const columns: readonly Column<OperationResponse>[] = [
   },
   {
     name: "Progress",
-    value: (one) => one.done / Math.max(one.letters, 1),
+    value: (one) => one.done / Math.max(one.items, 1),
     show: (one) => <Progress operation={one} />,
   },
   { name: "Result", show: (one) => <Outcomes operation={one} /> },
@@ -85,12 +85,12 @@ const columns: readonly Column<OperationResponse>[] = [
   { name: "Begun", value: (one) => one.createdAt, show: (one) => <Time at={one.createdAt} /> },
 ];
 
-function Progress({ operation: { decision, done, letters, status, rate } }: { readonly operation: OperationResponse }) {
+function Progress({ operation: { decision, done, items, status, rate } }: { readonly operation: OperationResponse }) {
   return (
     <span class="measure">
-      <Bar name={`Progress of ${decision}`} value={done} of={letters} tone={tones[status]} />
+      <Bar name={`Progress of ${decision}`} value={done} of={items} tone={tones[status]} />
       <span class="number small">
-        {count(done)} / {count(letters)}
+        {count(done)} / {count(items)}
         {rate !== null && <span class="quiet"> · {rate}/s</span>}
       </span>
     </span>
@@ -128,7 +128,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<Operation
         }}
         onClose={close}
       >
-        <p>Completed changes are kept; {count(one.letters - one.done)} dead letters stay open.</p>
+        <p>Completed changes are kept; {count(one.items - one.done)} items are left as they are.</p>
       </AskReason>
     ));
   const runNow = (one: OperationResponse) =>
@@ -180,9 +180,9 @@ function Shown({ operation, onClose }: { readonly operation: OperationResponse; 
       {refusals.length > 0 && (
         <>
           <h3>First failures</h3>
-          {refusals.map(({ letter, outcome, note }) => (
-            <div key={letter} class="said">
-              <Id id={letter} /> <StatePill state={outcome} tone="warn" />
+          {refusals.map(({ id: item, outcome, note }) => (
+            <div key={item} class="said">
+              <Id id={item} /> <StatePill state={outcome} tone="warn" />
               {note !== null && <div class="small">{note}</div>}
             </div>
           ))}

@@ -5,6 +5,7 @@ import { takesPayload } from "../../definition/decide/decide.ts";
 import { misplaced, refuseMisplacedOptions } from "../../definition/decide/misplaced-options.ts";
 import { refuseInternal } from "../../definition/internal.ts";
 import type { AnyLifecycle, EventOf } from "../../definition/language/public-types.ts";
+import type { LifecycleModel } from "../../definition/model.ts";
 import { asPawlError } from "../../kernel/errors.ts";
 import { type Kernel, knownLifecycle } from "../../kernel/kernel.ts";
 import { refOf } from "../../kernel/refs.ts";
@@ -41,7 +42,8 @@ export class Sends {
     event: Event,
     ...rest: SendArguments<L, Event>
   ): Promise<Instance<L>> {
-    const { payload, options } = this.#split(lifecycle, event, rest);
+    const known = knownLifecycle(this.#kernel, lifecycle);
+    const { payload, options } = splitPayload<SendOptions>(known, event, rest, { call: "send", keys: sendKeys });
     return this.#verbs.inTurn(options.tx, async () => {
       const sent = await this.#verbs.send(this.#sendOf(lifecycle, instance, event, payload, options), options.tx);
       if (!sent.ok) throw sent.error;
@@ -111,28 +113,39 @@ export class Sends {
       requestId: this.#kernel.newId(),
     };
   }
+}
 
-  /** Events without a payload have their options in its place. */
-  #split(lifecycle: AnyLifecycle, event: string, rest: readonly unknown[]): { payload: unknown; options: SendOptions } {
-    const takes = takesPayload(knownLifecycle(this.#kernel, lifecycle), event);
-    const [payload, options, ...stray] = takes || rest.length > 1 ? rest : [undefined, rest[0]];
-    refuseMore(stray, "send", "Its arguments are a lifecycle, an instance, an event, its payload and options.");
-    if (rest.length === 1 && takes) refuseOptionsAsPayload(lifecycle, event, payload);
-    return { payload, options: checkedOptions(options as SendOptions, sendKeys, "send") };
-  }
+/** Events without a payload have their options in its place. */
+export function splitPayload<Options extends object>(
+  lifecycle: LifecycleModel,
+  event: string,
+  rest: readonly unknown[],
+  { call, keys }: { readonly call: string; readonly keys: readonly string[] },
+): { payload: unknown; options: Options } {
+  const takes = takesPayload(lifecycle, event);
+  const [payload, options, ...stray] = takes || rest.length > 1 ? rest : [undefined, rest[0]];
+  refuseMore(stray, call, "Its last arguments are an event, its payload and options.");
+  if (rest.length === 1 && takes) refuseOptionsAsPayload(lifecycle, event, payload, { call, keys });
+  return { payload, options: checkedOptions(options as Options, keys, call) };
 }
 
 /** Where a payload is optional, options in its place would be taken for it and lost. */
-function refuseOptionsAsPayload(lifecycle: AnyLifecycle, event: string, payload: unknown): void {
-  const call = `\`send\` of \`${event}\``;
-  const remedy = `Pass the payload first, or undefined: send(lifecycle, instance, "${event}", undefined, options).`;
+function refuseOptionsAsPayload(
+  lifecycle: LifecycleModel,
+  event: string,
+  payload: unknown,
+  { call: verb, keys: known }: { readonly call: string; readonly keys: readonly string[] },
+): void {
+  const call = `\`${verb}\` of \`${event}\``;
+  const target = verb === "send" ? "instance" : "filter";
+  const remedy = `Pass the payload first, or undefined: ${verb}(lifecycle, ${target}, "${event}", undefined, options).`;
   if (event !== "fail") {
-    refuseMisplacedOptions(payload, sendKeys, { schema: lifecycle.events.get(event), call, remedy });
+    refuseMisplacedOptions(payload, known, { schema: lifecycle.events.get(event), call, remedy });
     return;
   }
   const keys = typeof payload === "object" && payload !== null ? Object.keys(payload) : [];
   // A failure has a reason of its own.
-  if (keys.every((key) => key === "reason") || !keys.every((key) => sendKeys.includes(key))) return;
+  if (keys.every((key) => key === "reason") || !keys.every((key) => known.includes(key))) return;
   throw misplaced(keys, call, remedy);
 }
 

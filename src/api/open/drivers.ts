@@ -12,12 +12,14 @@ import { settleWithin } from "../../kernel/time-limit.ts";
 import type { Verbs } from "../../kernel/verbs.ts";
 import { maintain } from "../../maintenance/round.ts";
 import { driveMaintenance, drivePruning } from "../../maintenance/run-maintenance.ts";
+import { startOperationLoop } from "../../operations/run-operations.ts";
 import { Relay } from "../../outbox/relay.ts";
 import type { RelayOptions } from "../../outbox/settings.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import type { WorkOptions } from "../../worker/settings.ts";
 import { Worker } from "../../worker/worker.ts";
 import { markDraining } from "../draining.ts";
+import { operationDeciders } from "./operation-deciders.ts";
 
 /** The dependencies of a Pawl. */
 export interface DriverOptions {
@@ -108,7 +110,8 @@ export class Drivers {
   }
 
   /**
-   * The process that runs maintenance also prunes expired instances, delivers alerts and handles dead letters; one loop
+   * The process that runs maintenance also prunes expired instances, delivers alerts, runs bulk operations
+   * and handles dead letters; one loop
    * of each per process is enough.
    */
   #startMaintenance(): void {
@@ -116,7 +119,8 @@ export class Drivers {
     this.#keepsHouse = true;
     const { alerts, letters } = this.#surroundings;
     this.#running.add(drivePruning(this.#kernel, { keepsLetters: letters.archive !== undefined }));
-    for (const driver of startDeadLetterLoops(this.#kernel, this.#verbs, letters)) this.#running.add(driver);
+    this.#running.add(startOperationLoop(this.#kernel, operationDeciders(this.#kernel, this.#verbs)));
+    for (const driver of startDeadLetterLoops(this.#kernel, letters)) this.#running.add(driver);
     if (alerts.length > 0) this.#running.add(startAlertLoop(this.#kernel, alerts));
   }
 

@@ -26,3 +26,12 @@ export function matchesFilter(filter: LetterFilter): Part {
     and (${filter.fromMs}::float8 is null or each.created_at >= pawl.at(${filter.fromMs}::float8))
     and (${filter.toMs}::float8 is null or each.created_at < pawl.at(${filter.toMs}::float8))`;
 }
+
+/** The open dead letters that match, oldest first, as the items of an operation. */
+export function lettersMeant(filter: LetterFilter, most: number): Part {
+  return part`
+      select each.id, each.kind, each.lifecycle, null::uuid as request_id, null::int as run, null::int as visit
+      from pawl.dead_letters as each
+      where ${matchesFilter(filter)}
+      order by each.id limit ${most}::int`;
+}

@@ -19,7 +19,7 @@ const sending = {
 };
 
 /** Which instances of a lifecycle. */
-const filter = {
+export const instanceFilter = {
   state: listOf(text),
   key: about(text, "Only instances whose key starts with this text."),
   parent: about(id, "Only children of this instance."),
@@ -28,7 +28,7 @@ const filter = {
   idleFor: about(duration, "Only instances that have not moved for at least this long."),
 };
 
-function filterOf(lifecycle: AnyLifecycle, { state, parent, ...rest }: Arguments<"", typeof filter, never>) {
+function filterOf(lifecycle: AnyLifecycle, { state, parent, ...rest }: Arguments<"", typeof instanceFilter, never>) {
   return { ...rest, state: statesOf(lifecycle, state), parent: after(parent) };
 }
 
@@ -82,7 +82,7 @@ export const instanceRoutes = [
   }),
   get("listInstances", "/lifecycles/{lifecycle}/instances", "read", {
     summary: "List instances of a lifecycle by page: newest first, or by key if `key` is given.",
-    takes: { ...filter, ...page },
+    takes: { ...instanceFilter, ...page },
     answer: listOf(instance),
     call: (pawl, { lifecycle: name, after: last, limit, ...chosen }) => {
       const lifecycle = lifecycleNamed(pawl, name);
@@ -91,7 +91,7 @@ export const instanceRoutes = [
   }),
   get("count", "/lifecycles/{lifecycle}/instances/count", "read", {
     summary: "Count the instances that the list with the same filter has.",
-    takes: filter,
+    takes: instanceFilter,
     answer: shape<InstanceCountResponse>({
       count: whole,
       more: about(flag, "Whether there may be more: at most 10,000 are read to count them."),

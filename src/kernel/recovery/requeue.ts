@@ -108,7 +108,7 @@ function eventFor(
 }
 
 /** Keys to change, held together with the rest of the data against the schema. */
-function checkedPatch(lifecycle: LifecycleModel, row: InstanceRow, data: unknown): Send["patch"] {
+export function checkedPatch(lifecycle: LifecycleModel, row: InstanceRow, data: unknown): Send["patch"] {
   if (data === undefined) return undefined;
   if (isInternal(lifecycle.name)) {
     const message = `The data of \`${lifecycle.name}\` cannot be changed: it is one of Pawl's own lifecycles. Requeue it without \`data\`.`;

@@ -1,48 +1,50 @@
 import { newToken } from "../../base/ids.ts";
-import { type Executor, sql, textArray } from "../../store/port/db.ts";
+import { type Executor, type Part, sql, textArray } from "../../store/port/db.ts";
 import type { Decider } from "../../store/recovery/dead-letters.ts";
-import { type LetterFilter, matchesFilter } from "./dead-letter-filter.ts";
 
-/** A decision about many dead letters. */
+export type OperationSubject = "dead_letters" | "instances";
+export type OperationDecision = "requeue" | "send" | "recover" | "restart" | "discard";
+
+/** A bulk operation. */
 export interface NewOperation extends Decider {
   readonly id: string;
-  readonly decision: "requeue" | "discard";
+  readonly subject: OperationSubject;
+  readonly decision: OperationDecision;
   readonly restart: boolean;
   readonly perSecond: number | null;
   readonly filterText: string;
+  /** What is sent to instances, as JSON. */
+  readonly settingsText: string | null;
 }
 
-/** Stores it together with its letters, those that match now: later dead letters are not part of it. */
-export async function insertOperation(
-  db: Executor,
-  operation: NewOperation,
-  filter: LetterFilter,
-  most: number,
-): Promise<{ letters: number }> {
-  const [written] = await db.rows<{ letters: number }>(sql`
+/**
+ * Stores it together with its items. `meant` selects those that match now, as rows of (id, kind, lifecycle, request_id,
+ * run, visit): later ones are not part of it.
+ */
+export async function insertOperation(db: Executor, operation: NewOperation, meant: Part): Promise<{ items: number }> {
+  const [written] = await db.rows<{ items: number }>(sql`
     with clock as materialized (select pawl.now() as now),
-    meant as materialized (
-      select each.id, each.kind, each.lifecycle from pawl.dead_letters as each
-      where ${matchesFilter(filter)}
-      order by each.id limit ${most}::int
-    ),
-    counted as materialized (select count(*)::int as letters from meant),
+    meant as materialized (${meant}),
+    counted as materialized (select count(*)::int as items from meant),
     operation as (
       insert into pawl.operations (
-        id, decision, filter, restart, actor, reason, per_second, status, letters, created_at, ended_at, next_at
+        id, subject, decision, filter, settings, restart, actor, reason, per_second, status, items, created_at, ended_at,
+        next_at
       )
-      select ${operation.id}::uuid, ${operation.decision}::text, ${operation.filterText}::text::jsonb,
-        ${operation.restart}::boolean, ${operation.actor}::text, ${operation.reason}::text, ${operation.perSecond}::float8,
-        case when counted.letters = 0 then 'done' else 'running' end, counted.letters, clock.now,
-        case when counted.letters = 0 then clock.now end, clock.now
+      select ${operation.id}::uuid, ${operation.subject}::text, ${operation.decision}::text,
+        ${operation.filterText}::text::jsonb, ${operation.settingsText}::text::jsonb, ${operation.restart}::boolean,
+        ${operation.actor}::text, ${operation.reason}::text, ${operation.perSecond}::float8,
+        case when counted.items = 0 then 'done' else 'running' end, counted.items, clock.now,
+        case when counted.items = 0 then clock.now end, clock.now
       from clock, counted
-      returning id, letters
+      returning id, items
     ),
     listed as (
-      insert into pawl.operation_letters (operation_id, letter_id, kind, lifecycle)
-      select operation.id, meant.id, meant.kind, meant.lifecycle from operation, meant
+      insert into pawl.operation_items (operation_id, item_id, kind, lifecycle, request_id, run, visit)
+      select operation.id, meant.id, meant.kind, meant.lifecycle, meant.request_id, meant.run, meant.visit
+      from operation, meant
     )
-    select letters from operation`);
+    select items from operation`);
   return written!;
 }
 
@@ -50,7 +52,9 @@ export async function insertOperation(
 export interface LeasedOperation {
   readonly id: string;
   readonly token: number;
-  readonly decision: "requeue" | "discard";
+  readonly subject: OperationSubject;
+  readonly decision: OperationDecision;
+  readonly settings: Readonly<Record<string, unknown>> | null;
   readonly restart: boolean;
   readonly actor: string | null;
   readonly reason: string | null;
@@ -59,8 +63,8 @@ export interface LeasedOperation {
 }
 
 /**
- * Leases an operation that may continue now and has letters for this process: a requeue needs the definition of its
- * subject. A process that dies loses the lease after a while.
+ * Leases an operation that may continue now and has items for this process: all but a discarded dead letter need
+ * the definition of their lifecycle. A process that dies loses the lease after a while.
  */
 export async function leaseOperation(
   db: Executor,
@@ -74,10 +78,10 @@ export async function leaseOperation(
         and (${lease.only}::uuid is null or each.id = ${lease.only}::uuid)
         and (each.leased_until is null or each.leased_until <= clock.now or each.leased_until > clock.now + interval '1 hour')
         and exists (
-          select from pawl.operation_letters as left_over
+          select from pawl.operation_items as left_over
           where left_over.operation_id = each.id and left_over.outcome is null
             and (
-              each.decision = 'discard' or left_over.kind in ('message', 'broker')
+              (each.subject = 'dead_letters' and each.decision = 'discard') or left_over.kind in ('message', 'broker')
               or left_over.lifecycle = any((select ${textArray(lease.lifecycles)}::text)::text[])
             )
         )
@@ -88,43 +92,55 @@ export async function leaseOperation(
     set token = ${newToken()}::bigint, next_at = clock.now,
       leased_until = clock.now + ${lease.leaseMs}::float8 * interval '1 millisecond'
     from free, clock where operation.id = free.id
-    returning operation.id::text as id, operation.token::float8 as token, operation.decision, operation.restart,
-      operation.actor, operation.reason, operation.per_second, pawl.ms(operation.created_at) as created_ms`);
+    returning operation.id::text as id, operation.token::float8 as token, operation.subject, operation.decision,
+      operation.settings, operation.restart, operation.actor, operation.reason, operation.per_second, pawl.ms(operation.created_at) as created_ms`);
   return taken;
 }
 
-/** The remaining letters for this process. A statement of its own, after the one that leased it. */
-export async function readLeftLetters(
+/** An item of an operation. */
+export interface OperationItem {
+  readonly id: string;
+  readonly lifecycle: string;
+  /** Of an instance: the mark of its move, and the visit in which it was listed. */
+  readonly request_id: string | null;
+  readonly run: number | null;
+  readonly visit: number | null;
+}
+
+/** The remaining items for this process. A statement of its own, after the one that leased it. */
+export function readLeftItems(
   db: Executor,
   operation: LeasedOperation,
   page: { lifecycles: readonly string[]; limit: number },
-): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select left_over.letter_id::text as id from pawl.operation_letters as left_over
+): Promise<OperationItem[]> {
+  return db.rows<OperationItem>(sql`
+    select left_over.item_id::text as id, left_over.lifecycle, left_over.request_id::text as request_id, left_over.run,
+      left_over.visit
+    from pawl.operation_items as left_over
     where left_over.operation_id = ${operation.id}::uuid and left_over.outcome is null
       and (
-        ${operation.decision === "discard"}::boolean or left_over.kind in ('message', 'broker')
+        ${operation.subject === "dead_letters" && operation.decision === "discard"}::boolean
+        or left_over.kind in ('message', 'broker')
         or left_over.lifecycle = any((select ${textArray(page.lifecycles)}::text)::text[])
       )
-    order by left_over.letter_id limit ${page.limit}::int`);
-  return rows.map((row) => row.id);
+    order by left_over.item_id limit ${page.limit}::int`);
 }
 
-/** The outcome of a letter. */
-export interface LetterOutcome {
-  readonly letterId: string;
+/** The outcome of an item. */
+export interface ItemOutcome {
+  readonly itemId: string;
   readonly outcome: string;
   readonly note: string | null;
 }
 
 /**
- * Records outcomes of letters, and releases the operation: for others at once, or when its rate allows. An operation
+ * Records outcomes of items, and releases the operation: for others at once, or when its rate allows. An operation
  * that was aborted meanwhile stays aborted, and the outcomes are still recorded. False if the lease was lost.
  */
 export async function settleOperation(
   db: Executor,
   { id, token }: Pick<LeasedOperation, "id" | "token">,
-  outcomes: readonly LetterOutcome[],
+  outcomes: readonly ItemOutcome[],
 ): Promise<boolean> {
   const rows = await db.rows(sql`
     with clock as materialized (select pawl.now() as now),
@@ -134,22 +150,22 @@ export async function settleOperation(
       for no key update
     ),
     told as materialized (
-      select told.letter_id, told.outcome, told.note
+      select told.item_id, told.outcome, told.note
       from unnest(
-        (select ${textArray(outcomes.map((one) => one.letterId))}::text)::uuid[],
+        (select ${textArray(outcomes.map((one) => one.itemId))}::text)::uuid[],
         (select ${textArray(outcomes.map((one) => one.outcome))}::text)::text[],
         (select ${textArray(outcomes.map((one) => one.note))}::text)::text[]
-      ) as told(letter_id, outcome, note)
+      ) as told(item_id, outcome, note)
     ),
     settled as (
-      update pawl.operation_letters as letter set outcome = told.outcome, note = told.note
+      update pawl.operation_items as item set outcome = told.outcome, note = told.note
       from told, held
-      where letter.operation_id = held.id and letter.letter_id = told.letter_id and letter.outcome is null
+      where item.operation_id = held.id and item.item_id = told.item_id and item.outcome is null
     ),
     left_over as materialized (
-      select from held, pawl.operation_letters as letter
-      where letter.operation_id = held.id and letter.outcome is null
-        and letter.letter_id not in (select letter_id from told)
+      select from held, pawl.operation_items as item
+      where item.operation_id = held.id and item.outcome is null
+        and item.item_id not in (select item_id from told)
       limit 1
     )
     update pawl.operations as operation

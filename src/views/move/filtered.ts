@@ -77,7 +77,7 @@ function walkFor(filter: InstanceFilter, few: boolean): Walk {
 }
 
 /** All conditions, for those that a walk does not ensure by itself. */
-function fitting({ states, key, failure, olderThanMs, idleMs }: InstanceFilter): Part {
+export function fitting({ states, key, failure, olderThanMs, idleMs }: InstanceFilter): Part {
   const ago = (ms: number) => part`clock.now - ${ms}::float8 * interval '1 millisecond'`;
   return part`
     ${states === null ? noPart : part`and instance.state = any((select ${textArray(states)}::text)::text[])`}

@@ -1,11 +1,12 @@
 import type { Pawl } from "pawl";
+import { operationDeciders } from "../../../src/api/open/operation-deciders.ts";
 import { archiveOldest, restore } from "../../../src/dead-letters/archive.ts";
 import { storeBrokerDeadLetter } from "../../../src/dead-letters/broker-dead-letters.ts";
 import { enforceRetention } from "../../../src/dead-letters/retention.ts";
-import { runOneBatch } from "../../../src/dead-letters/run-operations.ts";
 import { claimDueTickets, markTicketDelivered } from "../../../src/dead-letters/store/tickets.ts";
 import type { Kernel } from "../../../src/kernel/kernel.ts";
 import { Verbs } from "../../../src/kernel/verbs.ts";
+import { runOneBatch } from "../../../src/operations/run-operations.ts";
 
 const died = {
   broker: "rabbitmq",
@@ -28,8 +29,8 @@ export async function everyStatementOfLetters(pawl: Pawl, kernel: Kernel): Promi
   const some = await pawl.deadLetters.list({ limit: 5 });
   await pawl.deadLetters.list({ fingerprint: some[0]!.fingerprint, limit: 5 });
   await pawl.deadLetters.requeueMany({ id: some.map((letter) => letter.id) });
-  const verbs = new Verbs(kernel);
-  while (await runOneBatch(kernel, verbs));
+  const deciders = operationDeciders(kernel, new Verbs(kernel));
+  while (await runOneBatch(kernel, deciders));
   for (const ticket of await claimDueTickets(kernel.db, 20, 120_000))
     await markTicketDelivered(kernel.db, ticket, null);
   const files = new Map<string, Buffer>();

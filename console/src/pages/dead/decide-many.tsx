@@ -43,7 +43,7 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
       ...(rate !== undefined && { rate: Number(rate) }),
       reason: typedIn(form, "reason"),
     });
-    showToast(`Operation started: ${count(begun.letters)} dead letters will be ${does}.`);
+    showToast(`Operation started: ${count(begun.items)} dead letters will be ${does}.`);
     go(`/operations?operation=${begun.id}`);
   };
   return (

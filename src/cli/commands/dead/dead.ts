@@ -5,11 +5,12 @@ import type { Act, Context } from "../../program.ts";
 import { deadLetterColumns, printDeadLetter } from "../../show/dead-letter.ts";
 import { printOne, printPage } from "../../show/terminal.ts";
 import type { Reached } from "../../transport/reach.ts";
+import { addAbort, addListing } from "../operations/operations.ts";
 import { reached } from "../reached.ts";
 import { type Page, withCause, withPage } from "../usual-options.ts";
 import { addArchive } from "./archive.ts";
 import { addFilter, type FilterOptions, filterArgs } from "./filter.ts";
-import { addOperations, decideMany, type ManyOptions, printGroups } from "./many.ts";
+import { decideMany, type ManyOptions, printGroups } from "./many.ts";
 import { addTickets } from "./tickets.ts";
 
 type Deciding = FilterOptions & ManyOptions & { readonly data?: unknown };
@@ -58,7 +59,8 @@ export function addDead(program: Command, act: Act): void {
   addDecision(dead, "discard", act).description(
     "discard dead letters without retrying; their instances stay where they are",
   );
-  addOperations(dead, act);
+  addListing(dead, act, { name: "operations" });
+  addAbort(dead, act);
   addTickets(dead, act);
   addArchive(dead, act);
 }
