@@ -5,6 +5,7 @@ import type { LifecycleModel } from "../definition/model.ts";
 import type { AnySchedule } from "../definition/schedule/schedule.ts";
 import { Timetable } from "../definition/schedule/timetable.ts";
 import type { BreakerOptions } from "../policy/breaker.ts";
+import { ItemBackoff } from "../policy/item-backoff.ts";
 import type { InstanceRow } from "../store/move/instances.ts";
 import type { Db, Tx } from "../store/port/db.ts";
 import { logFailure } from "../telemetry/log.ts";
@@ -44,6 +45,8 @@ export interface Kernel {
   readonly outcomeTimeoutMs: number;
   /** Decides when leases count as those of dead workers. */
   readonly expiry: LeaseExpiry;
+  /** Lapsed leases that could not be reported, by their tasks. */
+  readonly unwritableLapses: ItemBackoff;
   /** Identifies this process in what it writes. */
   readonly process: string;
   readonly telemetry: Telemetry;
@@ -102,6 +105,7 @@ export function makeKernel(given: {
     lifecycles: new Map(given.lifecycles.map((one) => [one.name, one])),
     timetable: new Timetable(given.schedules ?? []),
     breakers: new BreakerStates(given.lifecycles, given.breakers),
+    unwritableLapses: new ItemBackoff(),
     expiry: new LeaseExpiry((text) => given.telemetry.log.warn({}, text)),
     process: newId(),
     telemetry: given.telemetry,

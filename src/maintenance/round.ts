@@ -12,7 +12,7 @@ import { rollUpStateCounts } from "../kernel/maintenance/roll-up-counts.ts";
 import { type FiredTimers, fireTimers } from "../kernel/move/fire-timers.ts";
 import { releaseParked } from "../kernel/move/release.ts";
 import { promoteScheduled } from "../kernel/tasks/claim.ts";
-import { reportLapsed } from "../kernel/tasks/report.ts";
+import { reportLapsed } from "../kernel/tasks/report-lapsed.ts";
 import { tidyWorkers } from "../kernel/tasks/workers.ts";
 import { runSchedules } from "../schedules/run-schedules.ts";
 
@@ -38,7 +38,10 @@ const pageSize = 500;
 export async function maintain(kernel: Kernel, lanes: readonly string[]): Promise<Round> {
   const { run, failures } = partsOfRound();
   await run("watch the database's clock", () => watchClock(kernel), false);
-  const lapsed = await run("reclaim lapsed leases", () => reportLapsed(kernel, lanes, pageSize), 0);
+  const lapsed = await run("reclaim lapsed leases", () => reportLapsed(kernel, lanes, pageSize), {
+    returned: 0,
+    failures: [],
+  });
   const promoted = await run("ready scheduled tasks", () => promoteScheduled(kernel, lanes, pageSize), 0);
   const fired = await run("fire timers", () => fireTimers(kernel, pageSize), { fired: 0, newer: 0, failures: [] });
   const callbacks = await run("match callbacks", () => matchDueCallbacks(kernel, pageSize), {
@@ -60,7 +63,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
   await run("tidy callback tokens", () => tidyTokens(kernel), 0);
   await run("tidy rejected messages", () => tidyRejections(kernel), 0);
   return {
-    lapsed,
+    lapsed: lapsed.returned,
     promoted,
     released: parked.released,
     joined: parents.joined,
@@ -69,6 +72,7 @@ export async function maintain(kernel: Kernel, lanes: readonly string[]): Promis
     fired: fired.fired,
     newer: fired.newer,
     failures: [
+      ...lapsed.failures,
       ...fired.failures,
       ...callbacks.failures,
       ...parked.failures,

@@ -4,7 +4,7 @@ import { lockInstances, readInstances } from "../../store/move/instances.ts";
 import { readMovesOfTasks } from "../../store/move/journal.ts";
 import type { Executor, Tx } from "../../store/port/db.ts";
 import { readEndedAttempts } from "../../store/tasks/attempts.ts";
-import { type LapsedTask, readLapsedLeases, readLeasedTasks } from "../../store/tasks/tasks.ts";
+import { readLeasedTasks } from "../../store/tasks/tasks.ts";
 import { logFailure } from "../../telemetry/log.ts";
 import { countReports } from "../breakers/calls.ts";
 import { keepLateResults } from "../callbacks/late-results.ts";
@@ -134,60 +134,6 @@ async function afterReports(kernel: Kernel, batch: readonly PendingReport[]): Pr
   } catch (error) {
     logFailure(kernel.telemetry.log, error);
   }
-}
-
-/**
- * Returns the tasks of silent workers, unless an outage kept all workers from renewing. A lapse is an outcome like any
- * other: the predicate is checked again.
- */
-export async function reportLapsed(kernel: Kernel, lanes: readonly string[], limit: number): Promise<number> {
-  const lapsed = await lapsedLeases(kernel, lanes, limit);
-  if (kernel.faults !== undefined) await kernel.faults.at("lapse.read");
-  if (lapsed.length === 0) return 0;
-  const results = await report(
-    kernel,
-    lapsed.flatMap((row) => {
-      const task = claimedTaskOf(kernel, row);
-      return Array.isArray(task)
-        ? []
-        : [{ task, outcome: { kind: "lapsed" as const, unspent: unspentReason(kernel, row) } }];
-    }),
-  );
-  return results.filter((result) => result === "written").length;
-}
-
-/** Why a lapse spends no attempt: no worker could renew, or the step had not begun. */
-function unspentReason(
-  kernel: Kernel,
-  { leased_until_ms, begun }: LapsedTask,
-): "database_away" | "not_started" | undefined {
-  if (kernel.expiry.wasGap(leased_until_ms)) return "database_away";
-  return begun ? undefined : "not_started";
-}
-
-async function lapsedLeases(kernel: Kernel, lanes: readonly string[], limit: number): Promise<LapsedTask[]> {
-  const { db, expiry } = kernel;
-  const askedMs = performance.now();
-  const rows = await readLapsedLeases(db, lanes, limit).catch((error: unknown) => {
-    expiry.failed(error);
-    throw error;
-  });
-  const { now_ms: nowMs, clock_ms: clockMs, started_ms } = rows[0]!;
-  // An embedded database was started by this process: earlier holders of leases are dead.
-  const startedMs = db.kind === "pglite" ? null : started_ms;
-  if (!expiry.observe({ nowMs, clockMs, startedMs }, askedMs)) return [];
-  const lapsed = rows.filter((row) => row.task_id !== null);
-  return lapsed.length === 0 || expiry.committed(nowMs, await commitMs(kernel)) ? lapsed : [];
-}
-
-/** How long a commit takes that changes nothing. */
-async function commitMs({ db, expiry }: Kernel): Promise<number> {
-  const sentMs = performance.now();
-  await db.confirm?.().catch((error: unknown) => {
-    expiry.failed(error);
-    throw error;
-  });
-  return performance.now() - sentMs;
 }
 
 async function deliverAll(kernel: Kernel, deliveries: readonly PendingReport[]): Promise<void> {

@@ -376,11 +376,13 @@ export interface LapseRow {
 }
 
 /**
- * Lapsed leases in lanes that this process knows: candidates only, which are checked again before they are reported.
+ * Lapsed leases in lanes that this process knows, without those of `passed` tasks: candidates only, which are checked again
+ * before they are reported.
  */
 export function readLapsedLeases(
   db: Executor,
   lanes: readonly string[],
+  passed: readonly string[],
   limit: number,
 ): Promise<(LapseRow & (LapsedTask | { readonly task_id: null }))[]> {
   return db.rows(sql`
@@ -392,6 +394,7 @@ export function readLapsedLeases(
       select * from pawl.tasks as each
       where each.lane = any ((select ${textArray(lanes)}::text)::text[])
         and each.worker is not null and each.leased_until <= clock.now
+        and each.id <> all ((select ${textArray(passed)}::text)::uuid[])
       order by each.leased_until, each.id
       limit ${limit}::int
     ) as task on true
