@@ -57,6 +57,7 @@ export class SimulatedDatabase {
   #current: Turn | undefined;
   #isScheduled = false;
   #running = 0;
+  #transactions = 0;
   #clockMs: number | undefined;
   #rewritten = new Map<string, Statement>();
   /** How far a fault has set the database's clock ahead. */
@@ -103,8 +104,12 @@ export class SimulatedDatabase {
     }
   }
 
-  /** The database itself, for checks: no fault reaches them. */
+  /**
+   * The database itself, for checks: no fault reaches them. A transaction with a slow statement holds the only connection:
+   * time passes until it has ended.
+   */
   async check<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    while (this.#transactions > 0 && this.#time.fireNext(Number.POSITIVE_INFINITY)) await this.settle();
     await this.#tick(this.#db);
     return work(this.#db);
   }
@@ -115,6 +120,7 @@ export class SimulatedDatabase {
       return this.#faulty(client, text, () => this.#count(ask));
     };
     this.#running++;
+    this.#transactions++;
     try {
       return await this.#db.transaction(async (tx) => {
         const wrapped: Tx = {
@@ -129,6 +135,7 @@ export class SimulatedDatabase {
         }
       });
     } finally {
+      this.#transactions--;
       this.#clockMs = undefined; // What was rolled back has taken the clock back, too.
       this.#end();
     }
