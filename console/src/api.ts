@@ -1,3 +1,4 @@
+import type { AnswerAt } from "../../src/http/answers-by-path.ts";
 import type { Problem } from "../../src/http/contract.ts";
 import { noteAway } from "./connection.ts";
 
@@ -65,21 +66,56 @@ async function ask<Answer>(
   throw new Refused(problem);
 }
 
-export function get<Answer>(path: string, query?: Query): Promise<Answer> {
+/** Refuses a path that no route has, at compile time. */
+type Known<Verb extends "get" | "post" | "put" | "delete", Path extends string> = [AnswerAt<Verb, Path>] extends [never]
+  ? never
+  : unknown;
+
+/** Reads a path of the API; its answer has the type of the route's. */
+export function get<const Path extends string>(
+  path: Path & Known<"get", Path>,
+  query?: Query,
+): Promise<AnswerAt<"get", Path>> {
+  return read(path, query);
+}
+
+/** Reads a path that is outside of the table of routes, or is known only when it runs. */
+export function read<Answer>(path: string, query?: Query): Promise<Answer> {
   return ask("GET", apiUrl(path, query));
 }
 
 /** A write. The key makes it safe to press a button again after a lost reply. */
-export function post<Answer>(path: string, body: unknown = {}, idempotencyKey?: string): Promise<Answer> {
-  return ask("POST", apiUrl(path), body, idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey });
+export function post<const Path extends string>(
+  path: Path & Known<"post", Path>,
+  body?: unknown,
+  idempotencyKey?: string,
+): Promise<AnswerAt<"post", Path>> {
+  return write("POST", path, body, idempotencyKey);
+}
+
+/** Writes to a path that is outside of the table of routes. */
+export function write<Answer>(
+  method: "POST" | "DELETE",
+  path: string,
+  body: unknown = {},
+  idempotencyKey?: string,
+): Promise<Answer> {
+  return ask(method, apiUrl(path), body, idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey });
 }
 
 /** With `keepalive` the request is completed even if the page is closed meanwhile. */
-export function put<Answer>(path: string, body: unknown = {}, options: { keepalive?: boolean } = {}): Promise<Answer> {
+export function put<const Path extends string>(
+  path: Path & Known<"put", Path>,
+  body: unknown = {},
+  options: { keepalive?: boolean } = {},
+): Promise<AnswerAt<"put", Path>> {
   return ask("PUT", apiUrl(path), body, {}, options.keepalive);
 }
 
-export function remove<Answer>(path: string, body?: unknown): Promise<Answer> {
+export function remove<const Path extends string>(
+  path: Path & Known<"delete", Path>,
+  body?: unknown,
+): Promise<AnswerAt<"delete", Path>> {
   return ask("DELETE", apiUrl(path), body);
 }
 

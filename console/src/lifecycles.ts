@@ -10,7 +10,7 @@ export const lifecycles = signal<readonly LifecycleResponse[]>([]);
 const internalLifecycles = signal<readonly LifecycleResponse[]>([]);
 
 export async function loadLifecycles(): Promise<void> {
-  const all = await get<LifecycleResponse[]>("/lifecycles", { internal: true });
+  const all = await get("/lifecycles", { internal: true });
   lifecycles.value = all.filter(({ name }) => !isInternal(name));
   internalLifecycles.value = all.filter(({ name }) => isInternal(name));
 }

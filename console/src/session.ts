@@ -1,13 +1,13 @@
 import { signal } from "@preact/signals";
 import type { SessionResponse } from "../../src/http/contract.ts";
-import { get, post, Refused, remove } from "./api.ts";
+import { Refused, read, write } from "./api.ts";
 
 /** The signed-in principal: undefined until it is known, null if there is none. */
 export const session = signal<SessionResponse | null | undefined>(undefined);
 
 export async function findSession(): Promise<void> {
   try {
-    session.value = await get<SessionResponse>("/session");
+    session.value = await read<SessionResponse>("/session");
   } catch (error) {
     if (error instanceof Refused && error.signedOut) session.value = null;
     else throw error;
@@ -15,11 +15,11 @@ export async function findSession(): Promise<void> {
 }
 
 export async function signIn(token: string): Promise<void> {
-  session.value = await post<SessionResponse>("/session", { token });
+  session.value = await write<SessionResponse>("POST", "/session", { token });
 }
 
 export async function signOut(): Promise<void> {
-  await remove("/session");
+  await write("DELETE", "/session");
   session.value = null;
 }
 

@@ -10,7 +10,6 @@ import type {
   JournalEntry,
   ReceivedCallback,
   ScheduleStatus,
-  StartedInstance,
 } from "../api/results.ts";
 import type { Wire } from "./api/schema.ts";
 import type { Problem } from "./problem.ts";
@@ -40,7 +39,6 @@ type Each<Verb> = Verb extends (...args: never[]) => infer Answer
 
 export type InstanceResponse = Wire<Instance>;
 export type InstanceCountResponse = Wire<Awaited<ReturnType<Pawl["inspect"]["count"]>>>;
-export type StartedResponse = Wire<StartedInstance>;
 export type MoveResponse = Wire<JournalEntry>;
 export type AttemptResponse = Wire<AttemptEntry>;
 export type JournalResponse = MoveResponse | AttemptResponse;

@@ -5,6 +5,7 @@ import { scan } from "./scan.ts";
 /** What a browser is given of other people's work. */
 const packages = ["preact", "preact/hooks", "@preact/signals", "wouter-preact", "uplot"];
 const contract = "src/http/contract.ts";
+const contracts = [contract, "src/http/answers-by-path.ts"];
 
 /** Every line of `console/src/` that reaches for more than pages may know: the types of the contract, and themselves. */
 export function checkPages(tree: Tree): string[] {
@@ -17,7 +18,7 @@ export function checkPages(tree: Tree): string[] {
       if (target.startsWith("console/src/")) {
         if (posix.dirname(target).startsWith("console/src/desk") && !here.startsWith("console/src/desk/"))
           faults.push(`${place}; the desk is a bundle of its own`);
-      } else if (target === contract) {
+      } else if (contracts.includes(target)) {
         if (!typeOnly) faults.push(`${place}; of the contract a page knows types alone`);
       } else if (!packages.includes(target) && !/^uplot\/.*\.css$/.test(target)) {
         faults.push(`${place}; a page knows ${contract} and ${packages.join(", ")}`);

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { get, messageOf } from "../api.ts";
+import { messageOf, read } from "../api.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Toasts } from "../parts/toast.tsx";
 import { theme, turnTheme } from "../preferences/theme.ts";
@@ -17,7 +17,7 @@ export function DocsPage() {
   const [trouble, setTrouble] = useState<string>();
   const [words, setWords] = useState("");
   useEffect(() => {
-    get<ApiDocument>("/openapi.json").then(setApi, (error: unknown) => setTrouble(messageOf(error)));
+    read<ApiDocument>("/openapi.json").then(setApi, (error: unknown) => setTrouble(messageOf(error)));
     void findSession().catch(() => {});
   }, []);
   const found = useMemo(() => findOperations(api === undefined ? [] : operationsOf(api), words), [api, words]);

@@ -1,4 +1,4 @@
-import type { BreakerChangeResponse, BreakerResponse } from "../../../src/http/contract.ts";
+import type { BreakerResponse } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Bar } from "../parts/bar.tsx";
@@ -19,7 +19,7 @@ import "./operating.css";
 export function Breakers() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<BreakerResponse[]>("/breakers"), []);
+  const { answer, error, again } = useRequest(() => get("/breakers"), []);
   usePolling(again, 2_000);
   const shown = filters.get("breaker");
   return (
@@ -194,7 +194,7 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 function History({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const ask = () => get<BreakerChangeResponse[]>(`/breakers/${part(name)}/history`, { limit: 100 });
+  const ask = () => get(`/breakers/${part(name)}/history`, { limit: 100 });
   const { answer, error, again } = useRequest(ask, [name]);
   usePolling(again);
   return (

@@ -26,7 +26,7 @@ const tones = { running: "info", done: "good", aborted: "warn" } as const;
 export function Operations() {
   const [filters, change] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<OperationResponse[]>("/operations", { limit: 100 }), []);
+  const { answer, error, again } = useRequest(() => get("/operations", { limit: 100 }), []);
   const runs = answer?.some((one) => one.status === "running") ?? false;
   usePolling(again, runs ? 1_000 : 3_000);
   const shown = answer?.find((one) => one.id === filters.get("operation"));

@@ -1,4 +1,4 @@
-import type { ScheduleResponse, StartedResponse } from "../../../src/http/contract.ts";
+import type { ScheduleResponse } from "../../../src/http/contract.ts";
 import { apiUrl, get, part, post } from "../api.ts";
 import { AskReason, type OpenDialog, useDialog } from "../dialogs.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -17,7 +17,7 @@ import "./operating.css";
 /** The schedules. */
 export function Schedules() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<ScheduleResponse[]>("/schedules"), []);
+  const { answer, error, again } = useRequest(() => get("/schedules"), []);
   usePolling(again);
   return (
     <section>
@@ -111,7 +111,7 @@ function actions(open: OpenDialog, again: () => Promise<void>): Column<ScheduleR
     }, `${name} is resumed. Missed runs are skipped.`);
   const run = ({ name }: ScheduleResponse) =>
     runAction(async () => {
-      await post<StartedResponse>(`/schedules/${part(name)}/run`);
+      await post(`/schedules/${part(name)}/run`);
       await again();
     }, `${name} started.`);
   return {

@@ -27,7 +27,7 @@ export function Search({ onClose }: { readonly onClose: () => void }) {
     if (wanted === "") return setInstances([]);
     let overtaken = false;
     const look = async () => {
-      const found = await get<InstanceResponse[]>("/search", { text: wanted, limit: 8 }).catch(() => []);
+      const found = await get("/search", { text: wanted, limit: 8 }).catch(() => []);
       if (!overtaken) setInstances(found);
     };
     const timer = setTimeout(() => void look(), 150);

@@ -6,17 +6,23 @@ import type { Schema, TypeOf } from "./schema.ts";
  * One operation of the API: a method and a path, the right that it needs, its arguments, its answer, and the call of
  * `Pawl`. Arguments in braces come from the path; the others from the query of a GET, and from the JSON body of all else.
  */
-export interface Route<Name extends string = string, Answer = unknown> {
+export interface Route<
+  Name extends string = string,
+  Answer = unknown,
+  Verb extends Method = Method,
+  Path extends string = string,
+  Argument extends string = string,
+> {
   /** Unique; the operation id of the document, and how the command line calls it. */
   readonly name: Name;
-  readonly method: Method;
+  readonly method: Verb;
   /** Such as `/instances/{id}/events/{event}`, below `/api`. */
-  readonly path: string;
+  readonly path: Path;
   /** The right that is needed; of several, any. */
   readonly right: Right | readonly Right[];
   readonly tag: Tag;
   readonly summary: string;
-  readonly takes?: Takes;
+  readonly takes?: Readonly<Record<Argument, Schema>>;
   /** The required arguments that are not in the path; `actor` and `labeler` default to the caller. */
   readonly needs?: readonly string[];
   /** Values of a name in the path that need another right instead. */
@@ -29,7 +35,7 @@ export interface Route<Name extends string = string, Answer = unknown> {
   readonly call: (pawl: Pawl, args: never, caller: Caller) => unknown;
 }
 
-type Method = "get" | "post" | "put" | "delete";
+export type Method = "get" | "post" | "put" | "delete";
 export type Takes = Readonly<Record<string, Schema>>;
 
 /** The context of a call besides its arguments. */
@@ -65,7 +71,7 @@ export interface Row<Path extends string, T extends Takes, Needs extends keyof T
 /** Functions that write the rows of a feature, one for each method. */
 export function routesOf(tag: Tag) {
   const rowOf =
-    (method: Method) =>
+    <Verb extends Method>(method: Verb) =>
     <
       const Name extends string,
       const Path extends string,
@@ -78,7 +84,7 @@ export function routesOf(tag: Tag) {
       path: Path,
       right: Route["right"],
       row: Row<Path, T, Needs, Answer>,
-    ): Route<Name, Answer> => ({ name, method, path, right, tag, ...row });
+    ): Route<Name, Answer, Verb, Path, keyof T & string> => ({ name, method, path, right, tag, ...row });
   return { get: rowOf("get"), post: rowOf("post"), put: rowOf("put"), remove: rowOf("delete") };
 }
 

@@ -37,20 +37,24 @@ const { get, post } = routesOf("Instances");
 /** Each of these is found by the instance's id, and by its lifecycle and key. */
 function ofInstance<
   const Name extends string,
+  const Verb extends "get" | "post",
   const Place extends string,
   // biome-ignore lint/complexity/noBannedTypes: a row that takes nothing has no names at all.
   T extends Takes = {},
   const Needs extends keyof T & string = never,
   Answer = unknown,
 >(
-  method: "get" | "post",
+  method: Verb,
   name: Name,
   place: Place,
   right: Route["right"],
   row: Omit<Row<Place, T, Needs, Answer>, "call"> & {
     readonly call: (pawl: Pawl, target: Target, args: Arguments<Place, T, Needs>, caller: Caller) => unknown;
   },
-): [Route<Name, Answer>, Route<`${Name}ByKey`, Answer>] {
+): [
+  Route<Name, Answer, Verb, `/instances/{id}${Place}`, keyof T & string>,
+  Route<`${Name}ByKey`, Answer, Verb, `/lifecycles/{lifecycle}/keys/{key}${Place}`, keyof T & string>,
+] {
   const call: Route["call"] = async (
     pawl,
     { id, lifecycle, key, ...args }: { id?: string; lifecycle?: string; key?: string },

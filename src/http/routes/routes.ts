@@ -41,7 +41,7 @@ const rows = [
 /** Every operation of the API. */
 export const routes: readonly Route[] = rows;
 
-type Rows = (typeof rows)[number];
+export type Rows = (typeof rows)[number];
 
 export type RouteName = Rows["name"];
 

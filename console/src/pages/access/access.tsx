@@ -29,7 +29,7 @@ export function Access() {
 
 function Tokens() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<TokenResponse[]>("/tokens"), []);
+  const { answer, error, again } = useRequest(() => get("/tokens"), []);
   usePolling(again, 10_000);
   const show = (title: string, secret: string, note: string) =>
     open((close) => <ShowOnce title={title} secret={secret} note={note} onClose={close} />);
@@ -87,7 +87,7 @@ function Tokens() {
 /** The browsers that are signed in. */
 function Sessions() {
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<OpenSessionResponse[]>("/sessions"), []);
+  const { answer, error, again } = useRequest(() => get("/sessions"), []);
   usePolling(again, 10_000);
   const revoke = (session: OpenSessionResponse) =>
     open((close) => (

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SignInResponse, TokenResponse } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { copy } from "../../copy.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
@@ -23,7 +22,7 @@ export function CreateToken(props: {
   const { again, show, onClose } = props;
   const make = async (form: FormData) => {
     const expiresIn = typedIn(form, "expiresIn");
-    const made = await post<TokenResponse & { readonly secret: string }>("/tokens", {
+    const made = await post("/tokens", {
       ...principalIn(form),
       ...(expiresIn !== undefined && { expiresIn }),
     });
@@ -51,7 +50,7 @@ export function CreateToken(props: {
 /** A link that signs a person in once. */
 export function NewLink({ show, onClose }: { readonly show: Show; readonly onClose: () => void }) {
   const make = async (form: FormData) => {
-    const made = await post<SignInResponse>("/sign-in-codes", principalIn(form));
+    const made = await post("/sign-in-codes", principalIn(form));
     const link = new URL(made.path.slice(1), document.baseURI).href;
     show("A sign-in link", link, "It works once and expires after 15 minutes.");
   };

@@ -1,4 +1,3 @@
-import type { CrowdResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -16,7 +15,7 @@ import "../operating.css";
 export function Crowd({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();
-  const { answer, error, again } = useRequest(() => get<CrowdResponse[]>("/crowds"), [name]);
+  const { answer, error, again } = useRequest(() => get("/crowds"), [name]);
   usePolling(again);
   const crowd = answer?.find((one) => one.name === name);
   const at = filters.get("tab") ?? "submissions";

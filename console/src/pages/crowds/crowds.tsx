@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { BalanceResponse, CrowdResponse } from "../../../../src/http/contract.ts";
+import type { CrowdResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -12,7 +12,7 @@ import "../operating.css";
 
 /** The crowds and their marketplaces. */
 export function Crowds() {
-  const { answer, error, again } = useRequest(() => get<CrowdResponse[]>("/crowds"), []);
+  const { answer, error, again } = useRequest(() => get("/crowds"), []);
   usePolling(again);
   const marketplaces = [...new Map(answer?.map((crowd) => [crowd.marketplace, crowd])).values()];
   return (
@@ -44,8 +44,8 @@ export function Crowds() {
 
 /** The balance. The marketplace itself is queried, so once per visit of the page. */
 function Balance({ crowd: { marketplace, title, sandbox } }: { readonly crowd: CrowdResponse }) {
-  const path = `/marketplaces/${part(marketplace)}/balance`;
-  const { answer, error } = useRequest(() => get<BalanceResponse>(path), [marketplace]);
+  const path = `/marketplaces/${part(marketplace)}/balance` as const;
+  const { answer, error } = useRequest(() => get(path), [marketplace]);
   const value = answer === undefined ? "–" : (answer.balance ?? "no payments");
   return <Tile name={`Balance on ${title}`} value={value} note={error ?? (sandbox ? <Ribbon /> : marketplace)} />;
 }

@@ -72,7 +72,7 @@ interface JobDrawerProps {
 }
 
 function JobDrawer({ id, open, onClose, onChanged }: JobDrawerProps) {
-  const { answer: job, error, again } = useRequest(() => get<CrowdJobResponse>(`/crowd-jobs/${part(id)}`), [id]);
+  const { answer: job, error, again } = useRequest(() => get(`/crowd-jobs/${part(id)}`), [id]);
   usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onChanged()]);

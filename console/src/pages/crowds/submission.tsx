@@ -1,4 +1,4 @@
-import type { BonusResponse, SubmissionResponse } from "../../../../src/http/contract.ts";
+import type { SubmissionResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { typedIn } from "../../parts/dialog.tsx";
@@ -25,7 +25,7 @@ export interface SubmissionDrawerProps {
 
 /** One submission, and its decision. */
 export function SubmissionDrawer({ id, paysBonuses, open, onClose, onDecided }: SubmissionDrawerProps) {
-  const { answer: one, error, again } = useRequest(() => get<SubmissionResponse>(`/submissions/${part(id)}`), [id]);
+  const { answer: one, error, again } = useRequest(() => get(`/submissions/${part(id)}`), [id]);
   usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onDecided()]);
@@ -79,7 +79,7 @@ interface ActionsProps {
 }
 
 function Actions({ one, paysBonuses, open, onChanged }: ActionsProps) {
-  const path = `/submissions/${part(one.id)}`;
+  const path = `/submissions/${part(one.id)}` as const;
   const decide = (decision: "approve" | "reject") =>
     open((close) => (
       <AskReason
@@ -114,7 +114,7 @@ function Actions({ one, paysBonuses, open, onChanged }: ActionsProps) {
         label="Message to the worker"
         said="The bonus will be paid once."
         onDo={async (reason, form) => {
-          const paid = await post<BonusResponse>(`${path}/bonus`, { amount: typedIn(form, "amount"), reason });
+          const paid = await post(`${path}/bonus`, { amount: typedIn(form, "amount"), reason });
           if (!paid.created) throw new Error("This submission already has a bonus.");
         }}
         onClose={close}

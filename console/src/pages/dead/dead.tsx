@@ -1,4 +1,3 @@
-import type { DeadLetterGroupResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -56,10 +55,7 @@ export function Dead() {
 /** The letters of one group, and decisions about all of them. */
 export function DeadGroup({ fingerprint }: { readonly fingerprint: string }) {
   const [dialog, open] = useDialog();
-  const { answer, again } = useRequest(
-    () => get<DeadLetterGroupResponse[]>("/dead-letter-groups", { fingerprint }),
-    [fingerprint],
-  );
+  const { answer, again } = useRequest(() => get("/dead-letter-groups", { fingerprint }), [fingerprint]);
   usePolling(again);
   const group = answer?.[0];
   const decide = (decision: "requeue" | "discard") =>

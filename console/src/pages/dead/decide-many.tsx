@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import type { OperationResponse, PreviewResponse } from "../../../../src/http/contract.ts";
+import type { PreviewResponse } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
 import { ReasonField } from "../../parts/dialog-fields.tsx";
@@ -29,15 +29,14 @@ export function DecideMany({ decision, which, onClose }: DecideManyProps) {
   const [, go] = useLocation();
   const [restart, setRestart] = useState(false);
   const { answer, error } = useRequest(
-    () =>
-      post<PreviewResponse>("/dead-letters/preview", { decision, ...filterQuery(which), ...(restart && { restart }) }),
+    () => post("/dead-letters/preview", { decision, ...filterQuery(which), ...(restart && { restart }) }),
     [restart],
   );
   const { title, action, does } = words[decision];
   const begin = async (form: FormData) => {
     if (answer === undefined) throw new Error("Wait for the preview.");
     const rate = typedIn(form, "rate");
-    const begun = await post<OperationResponse>(`/dead-letters/${decision}`, {
+    const begun = await post(`/dead-letters/${decision}`, {
       ...filterQuery(which),
       ...(restart && { restart }),
       ...(rate !== undefined && { rate: Number(rate) }),

@@ -22,7 +22,7 @@ import { filterQuery, kinds, type LetterFilter, letterFilterOf, spans } from "./
 export function Groups({ open }: { readonly open: OpenDialog }) {
   const [filters, change] = useFilters();
   const find = () =>
-    get<DeadLetterGroupResponse[]>("/dead-letter-groups", {
+    get("/dead-letter-groups", {
       ...filterQuery(letterFilterOf(filters, Date.now())),
       limit: 500,
     });

@@ -1,4 +1,4 @@
-import type { DeadLetterResponse, InstanceResponse } from "../../../../src/http/contract.ts";
+import type { DeadLetterResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
 import { jsonIn } from "../../parts/dialog.tsx";
@@ -23,7 +23,7 @@ export interface LetterDrawerProps {
 
 /** One dead letter: its error, its subject, and the possible decisions. */
 export function LetterDrawer({ id, open, onClose, onDecided }: LetterDrawerProps) {
-  const { answer: letter, error, again } = useRequest(() => get<DeadLetterResponse>(`/dead-letters/${part(id)}`), [id]);
+  const { answer: letter, error, again } = useRequest(() => get(`/dead-letters/${part(id)}`), [id]);
   const decided = async () => {
     await Promise.all([again(), onDecided()]);
   };
@@ -109,7 +109,7 @@ interface DecideProps {
 function Requeue({ letter, onClose, onDecided }: DecideProps) {
   const isInstance = letter.kind === "instance" && letter.instance !== null;
   const { answer: instance, error } = useRequest(
-    async () => (isInstance ? get<InstanceResponse>(`/instances/${part(letter.instance!)}`) : undefined),
+    async () => (isInstance ? get(`/instances/${part(letter.instance!)}`) : undefined),
     [letter.id],
   );
   const before = instance?.data as Readonly<Record<string, unknown>> | undefined;

@@ -1,5 +1,4 @@
 import { Link } from "wouter-preact";
-import type { CallbackResponse, ChildrenResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -7,13 +6,13 @@ import { useRequest } from "../../use-request.ts";
 
 interface Of {
   /** Of the instance. */
-  readonly path: string;
+  readonly path: `/instances/${string}`;
   /** Reloaded when the instance has moved. */
   readonly version: number;
 }
 
 export function Children({ path, version }: Of) {
-  const { answer } = useRequest(() => get<ChildrenResponse>(`${path}/children`, { limit: 20 }), [path, version]);
+  const { answer } = useRequest(() => get(`${path}/children`, { limit: 20 }), [path, version]);
   if (answer === undefined || answer.total === 0) return null;
   const { total, open, succeeded, failed, discarded, first } = answer;
   return (
@@ -44,7 +43,7 @@ const callbackTones = {
 } as const;
 
 export function Callbacks({ path, version }: Of) {
-  const { answer } = useRequest(() => get<CallbackResponse[]>(`${path}/callbacks`), [path, version]);
+  const { answer } = useRequest(() => get(`${path}/callbacks`), [path, version]);
   if (answer === undefined || answer.length === 0) return null;
   return (
     <section class="panel">

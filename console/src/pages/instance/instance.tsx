@@ -38,13 +38,13 @@ interface InstanceUpdate {
 
 /** One instance: its state, why it does not move, what may be done, and its history. */
 export function Instance({ id }: { readonly id: string }) {
-  const path = `/instances/${part(id)}`;
+  const path = `/instances/${part(id)}` as const;
   const { answer, error, again } = useRequest<InstanceUpdate>(async () => {
     const [instance, journal, permitted, explanation] = await Promise.all([
-      get<InstanceResponse>(path),
-      get<JournalResponse[]>(`${path}/history`),
-      get<AllowedEventResponse[]>(`${path}/allowed-events`),
-      get<ExplanationResponse>(`${path}/explain`),
+      get(path),
+      get(`${path}/history`),
+      get(`${path}/allowed-events`),
+      get(`${path}/explain`),
     ]);
     return { instance, journal, permitted, explanation, aheadMs: Date.parse(explanation.at) - Date.now() };
   }, [path]);
@@ -138,7 +138,7 @@ function InstancePath({ instance, journal }: Pick<InstanceUpdate, "instance" | "
   // Built-in transitions are drawn only if they were taken: they lead from everywhere to everywhere.
   const builtIns = walked.states.has("failed") || walked.states.has("discarded");
   const drawn = useRequest(
-    () => get<string>(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),
+    () => get(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),
     [lifecycle, builtIns],
   );
   const states = lifecycleNamed(lifecycle)?.states;

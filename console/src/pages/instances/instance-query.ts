@@ -6,7 +6,7 @@ const filterNames = ["state", "key", "failure", "olderThan", "idleFor", "parent"
 
 /** The list of instances that an address asks for. */
 export interface InstanceQuery {
-  readonly path: string;
+  readonly path: "/search" | `/lifecycles/${string}/instances`;
   readonly filter: Readonly<Record<string, readonly string[]>>;
   /** The same list for a terminal, with every filter. */
   readonly url: string;
@@ -27,7 +27,7 @@ export function instanceQuery(lifecycle: string, address: URLSearchParams, limit
     const filter = { text: [key.trim()] };
     return { path: "/search", filter, url: apiUrl("/search", filter), command: undefined };
   }
-  const path = `/lifecycles/${part(lifecycle)}/instances`;
+  const path = `/lifecycles/${part(lifecycle)}/instances` as const;
   const set = filterNames.map((name) => [name, address.getAll(name).filter((value) => value !== "")] as const);
   const filter = Object.fromEntries(set.filter(([, values]) => values.length > 0));
   const options = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type { InstanceCountResponse, InstanceResponse } from "../../../../src/http/contract.ts";
+import type { InstanceResponse } from "../../../../src/http/contract.ts";
 import { get } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Empty } from "../../parts/empty.tsx";
@@ -64,7 +64,7 @@ export function Instances() {
     { size, idOf: ({ id }) => id, dependsOn: [asked.url] },
   );
   const total = useRequest(
-    async () => (lifecycle === "" || isSearch ? undefined : get<InstanceCountResponse>(`${path}/count`, filter)),
+    async () => (lifecycle === "" || isSearch ? undefined : get(`${path}/count`, filter)),
     [asked.url],
   );
   useRefresh(async () => {

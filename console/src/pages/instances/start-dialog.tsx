@@ -1,6 +1,5 @@
 import { useRef } from "preact/hooks";
 import { useLocation } from "wouter-preact";
-import type { StartedResponse } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
 import { lifecycles } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
@@ -21,7 +20,7 @@ export function StartDialog({ lifecycle, data = {}, onClose }: StartDialogProps)
   const start = async (form: FormData) => {
     const name = typedIn(form, "lifecycle") ?? lifecycle;
     const body = { key: typedIn(form, "key"), data: jsonIn(form, "data"), reason: typedIn(form, "reason") };
-    const started = await post<StartedResponse>(`/lifecycles/${part(name)}/instances`, body, request.current);
+    const started = await post(`/lifecycles/${part(name)}/instances`, body, request.current);
     showToast(started.created ? "Started." : "An instance with this key already exists. It is shown here.");
     go(`/instances/${started.id}`);
   };

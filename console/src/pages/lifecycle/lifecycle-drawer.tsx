@@ -1,11 +1,6 @@
 import { useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import type {
-  InstanceResponse,
-  LaneResponse,
-  LifecycleResponse,
-  StateResponse,
-} from "../../../../src/http/contract.ts";
+import type { LaneResponse, LifecycleResponse, StateResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { countIn } from "../../lifecycles.ts";
 import { Dialog, typedIn } from "../../parts/dialog.tsx";
@@ -31,13 +26,12 @@ export interface LifecycleDrawerProps {
 /** What there is to know and to do about one state. */
 export function LifecycleDrawer({ lifecycle, state, onClose }: LifecycleDrawerProps) {
   const instances = useRequest(
-    () =>
-      get<InstanceResponse[]>(`/lifecycles/${part(lifecycle.name)}/states/${part(state.name)}/oldest`, { limit: 5 }),
+    () => get(`/lifecycles/${part(lifecycle.name)}/states/${part(state.name)}/oldest`, { limit: 5 }),
     [lifecycle.name, state.name],
   );
   const lanes = useRequest(async () => {
     if (state.lane === null) return [];
-    const all = await get<LaneResponse[]>("/lanes");
+    const all = await get("/lanes");
     return all.filter((lane) => lane.lifecycle === lifecycle.name && lane.state === state.name);
   }, [lifecycle.name, state.name]);
   useRefresh(async () => {

@@ -26,8 +26,8 @@ const kinds = [
 export function Lifecycle({ name }: { readonly name: string }) {
   const [builtIns, setBuiltIns] = useState(false);
   const [chosen, setChosen] = useState<string>();
-  const path = `/lifecycles/${part(name)}/diagram`;
-  const { answer, error } = useRequest(() => get<string>(path, { format: "svg", builtIns }), [path, builtIns]);
+  const path = `/lifecycles/${part(name)}/diagram` as const;
+  const { answer, error } = useRequest(() => get(path, { format: "svg", builtIns }), [path, builtIns]);
   const lifecycle = lifecycleNamed(name);
   const countOf = useCallback(
     (state: string) => (lifecycle === undefined ? 0 : countIn(lifecycle, state)),
@@ -35,7 +35,7 @@ export function Lifecycle({ name }: { readonly name: string }) {
   );
   const state = lifecycle?.states.find((one) => one.name === chosen);
   const saveAs = async (format: "svg" | "mermaid" | "dot", ending: string) =>
-    save(`${name}.${ending}`, await get<string>(path, { format, builtIns }), "text/plain");
+    save(`${name}.${ending}`, await get(path, { format, builtIns }), "text/plain");
   return (
     <section>
       <div class="head">

@@ -1,4 +1,3 @@
-import type { DecidedMessagesResponse } from "../../../../src/http/contract.ts";
 import { post } from "../../api.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { showToast } from "../../parts/toast.tsx";
@@ -14,7 +13,7 @@ export interface DecideMessagesProps {
 export function DecideMessages({ decision, meant, onClose, onDecided }: DecideMessagesProps) {
   const isRequeue = decision === "requeue";
   const decide = async () => {
-    const { messages } = await post<DecidedMessagesResponse>(`/messages/${decision}`, meant);
+    const { messages } = await post(`/messages/${decision}`, meant);
     const what = messages === 1 ? "1 message is" : `${messages} messages are`;
     showToast(isRequeue ? `${what} requeued.` : `${what} discarded.`);
     await onDecided();

@@ -1,4 +1,4 @@
-import type { MessageResponse, OutboxResponse } from "../../../../src/http/contract.ts";
+import type { OutboxResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -25,8 +25,8 @@ export function Outbox() {
   const [dialog, open] = useDialog();
   const status = filters.get("status") ?? "dead";
   const type = filters.get("type") ?? undefined;
-  const outbox = useRequest(() => get<OutboxResponse>("/outbox"), []);
-  const ask = () => get<MessageResponse[]>("/messages", { status, type, limit });
+  const outbox = useRequest(() => get("/outbox"), []);
+  const ask = () => get("/messages", { status, type, limit });
   const messages = useRequest(ask, [status, type]);
   const again = async () => {
     await Promise.all([outbox.again(), messages.again()]);

@@ -16,7 +16,7 @@ import "./overview.css";
 
 /** The overview: a few numbers, the flow of work, and problems. */
 export function Overview() {
-  const { answer, error, again } = useRequest(() => get<OverviewResponse>("/overview"), []);
+  const { answer, error, again } = useRequest(() => get("/overview"), []);
   useRefresh(again);
   return (
     <section>

@@ -1,4 +1,3 @@
-import type { ExportedLabelResponse } from "../../../../src/http/contract.ts";
 import { get, part } from "../../api.ts";
 import { save } from "../../copy.ts";
 
@@ -8,7 +7,7 @@ const pageSize = 1_000;
 export async function exportLabels(queue: string): Promise<void> {
   const lines: string[] = [];
   for (let after: string | undefined; ; ) {
-    const rows = await get<ExportedLabelResponse[]>(`/queues/${part(queue)}/export`, { limit: pageSize, after });
+    const rows = await get(`/queues/${part(queue)}/export`, { limit: pageSize, after });
     lines.push(...rows.map((row) => JSON.stringify(row)));
     after = rows.at(-1)?.id;
     if (rows.length < pageSize) break;

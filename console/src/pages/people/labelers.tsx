@@ -1,4 +1,4 @@
-import type { LabelerResponse, MetricsResponse, QualityResponse } from "../../../../src/http/contract.ts";
+import type { LabelerResponse, MetricsResponse } from "../../../../src/http/contract.ts";
 import { apiUrl, get, part, put } from "../../api.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -23,12 +23,12 @@ type Row = MetricsResponse & {
  * only on request.
  */
 export function Labelers({ queue }: { readonly queue: string }) {
-  const path = `/queues/${part(queue)}`;
-  const quality = useRequest(() => get<QualityResponse>(`${path}/quality`), [queue]);
+  const path = `/queues/${part(queue)}` as const;
+  const quality = useRequest(() => get(`${path}/quality`), [queue]);
   const labelers = useRequest(async () => {
     type Numbers = MetricsResponse & { readonly labeler: string };
-    const ask = get<Numbers[]>(`${path}/metrics`, { by: "labeler" });
-    return Promise.all([ask, get<LabelerResponse[]>("/labelers")]);
+    const ask = get(`${path}/metrics`, { by: "labeler" }) as Promise<Numbers[]>;
+    return Promise.all([ask, get("/labelers")]);
   }, [queue]);
   usePolling(labelers.again);
   const [numbers, known] = labelers.answer ?? [];

@@ -16,7 +16,7 @@ const limit = 200;
 /** Open assignments, with their deadlines. */
 export function OpenAssignments({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
   const { answer, error, again } = useRequest(async () => {
-    const ask = (status: string) => get<AssignmentResponse[]>("/assignments", { queue, status, limit });
+    const ask = (status: string) => get("/assignments", { queue, status, limit });
     return (await Promise.all([ask("in_progress"), ask("pending")])).flat();
   }, [queue]);
   usePolling(again);

@@ -17,10 +17,7 @@ type Row = QueueResponse & QueueStatsResponse;
 /** The queues of those who label. */
 export function People() {
   const { answer, error, again } = useRequest(async () => {
-    const [queues, loads] = await Promise.all([
-      get<QueueResponse[]>("/queues"),
-      get<QueueStatsResponse[]>("/queue-stats"),
-    ]);
+    const [queues, loads] = await Promise.all([get("/queues"), get("/queue-stats")]);
     return queues.flatMap((queue): Row[] => {
       const load = loads.find((one) => one.queue === queue.name);
       return load === undefined ? [] : [{ ...queue, ...load }];

@@ -1,4 +1,4 @@
-import type { QueueResponse, QueueStatsResponse } from "../../../../src/http/contract.ts";
+import type { QueueStatsResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { useDialog } from "../../dialogs.tsx";
 import { ErrorMessage } from "../../parts/error-message.tsx";
@@ -24,8 +24,8 @@ import "../operating.css";
 export function Queue({ name }: { readonly name: string }) {
   const [filters] = useFilters();
   const [dialog, open] = useDialog();
-  const queue = useRequest(() => get<QueueResponse>(`/queues/${part(name)}`), [name]);
-  const loads = useRequest(() => get<QueueStatsResponse[]>("/queue-stats"), [name]);
+  const queue = useRequest(() => get(`/queues/${part(name)}`), [name]);
+  const loads = useRequest(() => get("/queue-stats"), [name]);
   usePolling(async () => {
     await Promise.all([queue.again(), loads.again()]);
   });

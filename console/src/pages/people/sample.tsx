@@ -24,7 +24,7 @@ export interface SampleDrawerProps {
 
 /** A sample with all that was done about it. */
 export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps) {
-  const { answer: sample, error, again } = useRequest(() => get<SampleHistoryResponse>(`/samples/${part(id)}`), [id]);
+  const { answer: sample, error, again } = useRequest(() => get(`/samples/${part(id)}`), [id]);
   usePolling(again);
   const changed = async () => {
     await Promise.all([again(), onChanged()]);
@@ -92,7 +92,7 @@ interface ActionsProps {
 }
 
 function Actions({ sample, open, onChanged }: ActionsProps) {
-  const path = `/samples/${part(sample.id)}`;
+  const path = `/samples/${part(sample.id)}` as const;
   const reopen = () =>
     open((close) => (
       <AskReason

@@ -20,7 +20,7 @@ import { useRequest } from "../../use-request.ts";
 export function Lanes() {
   const [dialog, open] = useDialog();
   const [internal, setInternal] = useState(false);
-  const { answer, error, again } = useRequest(() => get<LaneResponse[]>("/lanes", { internal: true }), []);
+  const { answer, error, again } = useRequest(() => get("/lanes", { internal: true }), []);
   usePolling(again, 2_000);
   const rows = answer?.filter((lane) => internal || !isIdleInternal(lane));
   const pause = (lane: LaneResponse) =>

@@ -14,7 +14,7 @@ import "../operating.css";
 
 /** Who works, on what, and what waits for them. */
 export function Workers() {
-  const { answer, error, again } = useRequest(() => get<WorkerResponse[]>("/workers"), []);
+  const { answer, error, again } = useRequest(() => get("/workers"), []);
   usePolling(again, 2_000);
   return (
     <section>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { apiUrl, get, type Query } from "../../api.ts";
+import { apiUrl, type Query, read } from "../../api.ts";
 import { useFilters } from "../../url.ts";
 import { usePages } from "../../use-pages.ts";
 import { usePolling } from "../../use-polling.ts";
@@ -42,7 +42,7 @@ interface ShownRow {
 export function PagedTable<Row extends { readonly id: string }>(props: PagedTableProps<Row>) {
   const { path, query, command, only, columns, tools, drawer, chosen, ...rest } = props;
   const [filters, change] = useFilters();
-  const { answer, error, more, again } = usePages<Row>((after) => get(path, { ...query, limit: pageSize, after }), {
+  const { answer, error, more, again } = usePages<Row>((after) => read(path, { ...query, limit: pageSize, after }), {
     size: pageSize,
     idOf: (row) => row.id,
     dependsOn: [apiUrl(path, query)],
