@@ -60,6 +60,13 @@ eachStore((store) => {
     });
   });
 
+  test("who has labeled more samples than are read at once is told so, and the next labeler gets the first of them", async () => {
+    const name = await newQueue(t, { samples: 30, overlap: 2 });
+    for (let n = 0; n < 30; n++) await labels(name, "a");
+    expect(await whyNothing(t, name, "a")).toMatchObject({ code: "nothing_for_you", done: 30 });
+    expect(await labels(name, "b")).toBeDefined();
+  });
+
   test("the oldest comes first, unless samples were given a number", async () => {
     const oldest = await newQueue(t, { samples: 3 });
     expect([await givenSample(t, oldest, "a"), await givenSample(t, oldest, "b")]).toEqual(["s1", "s2"]);

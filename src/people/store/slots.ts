@@ -181,7 +181,7 @@ export async function scanSlots(
         where each.sample_id = slot.sample_id and each.labeler = ${stride.labeler}::text
       ) as mine
     )
-    select count(*)::int as looked,
+    select count(*)::int as scanned,
       (count(distinct sample_id) filter (where barred in ('pending', 'in_progress', 'completed')))::int as done,
       (count(distinct sample_id) filter (where barred = 'skipped'))::int as skipped,
       (count(distinct sample_id) filter (where barred = 'expired'))::int as too_often,
