@@ -62,6 +62,48 @@ eachStore((store) => {
     },
   );
 
+  test("a join whose `joined` failed for good waits for a person, and is stuck by its dead letter", async () => {
+    const broken = lifecycle("broken", {
+      initial: "splitting",
+      states: {
+        splitting: { run: (step) => step.start(part, { key: "p" }), on: { split: "joining" } },
+        joining: {
+          join: { failed: "count" },
+          on: {
+            joined: {
+              to: "done",
+              set: () => {
+                throw new Error("jammed");
+              },
+            },
+          },
+        },
+        done: { final: "success" },
+      },
+    });
+    await using t = await store.open({ lifecycles: [broken, part] });
+    await t.pawl.start(broken, { key: "b" });
+    await t.work();
+    const { first } = await t.pawl.children(broken, "b");
+    await t.pawl.send(part, { id: first[0]!.id }, "close");
+    for (let round = 0; round < 8; round++) await t.advance("10m");
+    const isStuck = async () => {
+      const explained = await explain(t, broken, "b");
+      expect(waitOf(explained, "children")).toMatchObject({ open: 0, failed: 0, by: "person" });
+      expect(explained).toMatchObject({ next: null, stuck: { reason: "dead_letter" } });
+      expect(await t.pawl.inspect.stuck()).toMatchObject([{ reason: "dead_letter", state: "joining", count: 1 }]);
+      expect(await t.pawl.inspect.verify()).toEqual([]);
+    };
+    await isStuck();
+    // Once more, and it fails as before.
+    for (const { id } of await t.pawl.deadLetters.list()) await t.pawl.deadLetters.requeue(id);
+    for (let round = 0; round < 8; round++) {
+      await t.work();
+      await t.advance("10m");
+    }
+    await isStuck();
+  });
+
   test("an open question hides no join that was forgotten", async () => {
     const asking = survey("count");
     await using t = await store.open({ lifecycles: [asking, part], queues: [opinions] });

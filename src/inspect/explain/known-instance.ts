@@ -93,6 +93,7 @@ function gone(row: InstanceRow): WaitsRow {
     release_ms: null,
     refused_event: null,
     check_ms: null,
+    has_check: false,
   };
   return { ...none, ...empty, ...times, children_open: 0, children_failed: 0 };
 }

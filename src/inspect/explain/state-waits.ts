@@ -93,5 +93,8 @@ export function childrenWait(known: KnownInstance): WaitingFor {
     const sentence = `All its children have ended, but it refused \`${waits.refused_event}\`.`;
     return { ...base, by: "person", sentence };
   }
+  const isSent = waits.has_check || waits.timers.some(({ event }) => event === "joined");
+  if (!isSent && waits.letters.some(({ status }) => status === "open"))
+    return { ...base, by: "person", sentence: "All its children have ended, but `joined` failed for good." };
   return { ...base, by: "clock", sentence: "All its children have ended, and maintenance sends `joined`." };
 }

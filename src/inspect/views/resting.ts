@@ -58,6 +58,7 @@ export const isResting = part`
           and (each.detail ->> 'visit')::int = instance.visit
         offset 0
       )
+      or not exists (select from pawl.checks as look where look.instance_id = instance.id offset 0)
     )
     when 'ask' then exists (
       select from pawl.instances as question

@@ -97,6 +97,8 @@ export interface WaitsRow {
   readonly refused_ms: number | null;
   /** Since when maintenance has to check whether its children or its question have ended; null when it has not. */
   readonly check_ms: number | null;
+  /** Whether maintenance has to check that, now or once what it sent has arrived. */
+  readonly has_check: boolean;
   readonly step: WaitingTask | null;
   readonly last_attempt: LastAttempt | null;
   readonly progress: TaskProgress | null;
@@ -123,7 +125,8 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     with clock as materialized (select pawl.now() as now),
     instance as materialized (select * from pawl.instances as each where each.id = ${id}::uuid)
     select pawl.ms(clock.now) as now_ms, pawl.ms(entry.at) as entered_ms, refused.event as refused_event,
-      pawl.ms(refused.at) as refused_ms, pawl.ms(look.at) as check_ms, step.step, attempt.last_attempt, word.progress, effects.effects,
+      pawl.ms(refused.at) as refused_ms, pawl.ms(look.at) as check_ms,
+      exists (select from pawl.checks as each where each.instance_id = instance.id) as has_check, step.step, attempt.last_attempt, word.progress, effects.effects,
       timers.timers, failure.release_failure, pawl.ms(release.due_at) as release_ms, letters.letters,
       question.question, open.children_open, failed.children_failed, children.children, results.results, tokens.tokens
     from clock, instance
