@@ -76,8 +76,15 @@ export type WaitingFor =
   | ({ readonly kind: "recovery"; readonly target: string | null } & TaskWait)
   /** An after-effect, or events on their way to other instances. */
   | ({ readonly kind: "effect"; readonly event: string | null } & TaskWait)
-  /** Events that can be sent to it. `end` is the timer that ends the wait; null: it waits for ever. */
-  | ({ readonly kind: "events"; readonly events: readonly string[]; readonly end: WaitEnd | null } & Wait)
+  /** Events that can be sent to it. */
+  | ({
+      readonly kind: "events";
+      readonly events: readonly string[];
+      /** The timer that ends the wait; null: no timer does. */
+      readonly end: WaitEnd | null;
+      /** Whether its state declares that it waits without a time limit. */
+      readonly forever: boolean;
+    } & Wait)
   /** A timeout or a deadline, in a state that does not wait for events alone. */
   | ({ readonly kind: "timer"; readonly timer: "timeout" | "deadline"; readonly event: string } & Wait)
   /** An event that is sent later. */

@@ -22,9 +22,9 @@ export function eventsWait(known: KnownInstance): WaitingFor[] {
     end === null
       ? `It waits for ${what}${endless(known)}`
       : `It waits for ${what}. At ${shownTime(end.at)} its ${end.timer} sends \`${end.event}\`.`;
-  return [
-    { kind: "events", events: names, end, since: enteredAt(known), until: end?.at ?? null, by: "outside", sentence },
-  ];
+  const forever = known.model?.forever === true;
+  const base = { since: enteredAt(known), until: end?.at ?? null, by: "outside", sentence } as const;
+  return [{ kind: "events", events: names, end, forever, ...base }];
 }
 
 /** Why no timer ends a wait for events. */

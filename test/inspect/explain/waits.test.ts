@@ -38,7 +38,8 @@ eachStore((store) => {
     expect(waitOf(await explain(t, report, "s"), "result")).toMatchObject({ event: "scored", reachable: true });
     await t.pawl.send(report, "s", "rest");
     const resting = await explain(t, report, "s");
-    expect(waitOf(resting, "events")).toMatchObject({ end: null, until: null });
+    expect(waitOf(drafting, "events").forever).toBe(false);
+    expect(waitOf(resting, "events")).toMatchObject({ end: null, until: null, forever: true });
     expect(waitOf(resting, "events").sentence).toBe(
       "It waits for `finish` or `park`, without a time limit (`forever`).",
     );

@@ -155,6 +155,7 @@ const waits: { readonly [K in Kind]: Schema<WaitOf<K>> } = {
     kind: oneOf("events"),
     events: listOf(text),
     end: about(end, "The timer that ends the wait."),
+    forever: about(flag, "Whether its state declares that it waits without a time limit."),
   }),
   timer: shape<WaitOf<"timer">>({ ...base, kind: oneOf("timer"), timer: oneOf("timeout", "deadline"), event: text }),
   delayed_event: shape<WaitOf<"delayed_event">>({
