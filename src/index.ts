@@ -64,6 +64,7 @@ export type { Duration } from "./base/duration.ts";
 export { type ErrorCode, isPawlError, PawlError } from "./base/errors.ts";
 export type { Json } from "./base/json.ts";
 export { CircuitOpenError, PermanentError, RejectSubmission, TransientError } from "./base/step-errors.ts";
+export type { Bytes } from "./base/text.ts";
 export type { Marketplaces } from "./crowd/crowd-marketplaces.ts";
 export type { CrowdCounts, CrowdPageOptions, Crowds, ListedCrowd } from "./crowd/crowds.ts";
 export {
@@ -247,7 +248,7 @@ export { constant, exponential, isNetworkError, type RetryPolicy } from "./polic
 export type { Tx } from "./store/port/db.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
 export type { DatabaseLocation, DatabaseOptions, DatabasePool } from "./store/port/location.ts";
-export type { Log, LogOption } from "./telemetry/log.ts";
+export type { Log, LogOption, LogOptions } from "./telemetry/log.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove, WorkerState } from "./worker/states.ts";
 export type { AbortReason } from "./worker/steps/abort.ts";

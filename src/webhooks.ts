@@ -2,7 +2,7 @@ export type { Alert, AlertSink } from "./alerts/sink.ts";
 export { type WebhookAlertsOptions, webhookAlerts } from "./alerts/webhook-alerts.ts";
 export type { AlertKind } from "./kernel/recovery/alert-of-dead-letter.ts";
 export type { Broker, OutboxMessage } from "./outbox/broker.ts";
-export type { GuardOptions } from "./outbox/brokers/webhooks/guard.ts";
+export type { GuardOptions } from "./outbox/brokers/webhooks/guard-options.ts";
 export {
   signWebhook,
   verifyWebhook,

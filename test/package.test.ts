@@ -1,7 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Modules } from "./package/exports.ts";
 import { unnamed } from "./package/unnamed-types.ts";
@@ -54,6 +57,36 @@ test("every type that a user needs to name can be imported from where its functi
       .map((place) => `${entry} ${place.replace(`${root}/dist/`, "").replace(".d.ts#", " ")}`),
   );
   expect([...new Set(missing)].sort()).toEqual([...unnamed].sort());
+});
+
+describe("the tarball", () => {
+  let folder: string;
+  let tarball: Buffer;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "pawl-tarball-"));
+    const [{ filename }] = JSON.parse(
+      run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder]),
+    ) as [{ filename: string }];
+    tarball = readFileSync(join(folder, filename));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("has no fault that publint finds", async () => {
+    const { buffer, byteOffset, byteLength } = tarball;
+    const bytes = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
+    const { messages, pkg } = await publint({ pack: { tarball: bytes }, level: "warning" });
+    expect(messages.map((one) => formatMessage(one, pkg))).toEqual([]);
+  });
+
+  test("has types that are those of its code, for programs that are ES modules and for bundlers", async () => {
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+    const problems = (result.types === false ? [{ kind: "Untyped" }] : result.problems).filter((one) => {
+      // The package has ES modules alone, and says so; a resolution without `exports` is that of Node 10.
+      const kind = "resolutionKind" in one ? one.resolutionKind : undefined;
+      return kind !== "node10" && kind !== "node16-cjs";
+    });
+    expect(problems).toEqual([]);
+  }, 180_000);
 });
 
 test("nothing that comes with the package runs a script when it is installed", () => {
@@ -127,7 +160,22 @@ export async function ship(key: string): Promise<string> {
   }
 }
 export const names: string[] = Object.keys(testing);
-export const crowds = { mturk: mturk({ sandbox: true, question: ({ crowd }) => crowd.title }) };
+export type Everything = [
+  typeof import("pawl/formats"),
+  typeof import("pawl/http"),
+  typeof import("pawl/quality"),
+  typeof import("pawl/s3"),
+  typeof import("pawl/webhooks"),
+];
+export const quiet = createPawl({
+  lifecycles: [parcel],
+  logger: { level: "info", formatters: { level: (label) => ({ label }) }, mixin: () => ({}), redact: ["secret"] },
+});
+export async function using(): Promise<void> {
+  await using pawl = await createPawl({ lifecycles: [parcel] });
+  await pawl.ping();
+}
+export const crowds = { mturk: mturk({ question: ({ crowd }) => crowd.title }) };
 export const told = (body: string): readonly MturkNotification[] => mturkNotifications(body);
 `;
 
@@ -161,6 +209,35 @@ describe("a strict program that uses the package compiles", () => {
     });
     expect(stdout + stderr).toContain("Install it: npm install @aws-sdk/client-mturk@3.");
     expect(stdout + stderr).toContain("Install it: npm install amqplib@2.");
+  });
+
+  describe("without the types of Node", () => {
+    /** With all that npm brings along, and links as they are: what is beside our own packages is not found. */
+    beforeAll(() => {
+      const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+      const bare = join(folder, "bare");
+      for (const path of packed) cpSync(join(root, path), join(bare, "node_modules/pawl", path));
+      for (const [path, entry] of Object.entries<Record<string, boolean>>(packages)) {
+        const isOurs = path === "" || path.startsWith("node_modules/@types/") || path.lastIndexOf("node_modules/") > 0;
+        if (isOurs || entry.dev || entry.devOptional || !existsSync(join(root, path))) continue;
+        mkdirSync(dirname(join(bare, path)), { recursive: true });
+        symlinkSync(join(root, path), join(bare, path), "junction");
+      }
+      writeFileSync(join(bare, "package.json"), '{ "type": "module" }');
+      writeFileSync(join(bare, "program.ts"), program);
+    });
+
+    for (const version of ["installed", "5.9.3"]) {
+      test(`with TypeScript ${version}`, ({ skip }) => {
+        const typescript = findTypescript(version) ?? skip(`npm could not bring TypeScript ${version}`);
+        const options = { target: "es2022", lib: ["es2023", "dom", "esnext.disposable"], types: [], noEmit: true };
+        const resolution = { module: "nodenext", moduleResolution: "nodenext", preserveSymlinks: true };
+        const compilerOptions = { ...options, ...resolution, strict: true, skipLibCheck: false };
+        const config = join(folder, "bare", `tsconfig.${version}.json`);
+        writeFileSync(config, JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+        run(process.execPath, [join(typescript, "bin/tsc"), "-p", config], 180_000);
+      }, 180_000);
+    }
   });
 
   const setups = [

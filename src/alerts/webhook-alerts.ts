@@ -1,6 +1,6 @@
 import type { Duration } from "../base/duration.ts";
 import { checkedOptions, optionNames } from "../base/options.ts";
-import type { GuardOptions } from "../outbox/brokers/webhooks/guard.ts";
+import type { GuardOptions } from "../outbox/brokers/webhooks/guard-options.ts";
 import { webhooks } from "../outbox/brokers/webhooks/webhooks.ts";
 import type { AlertSink } from "./sink.ts";
 

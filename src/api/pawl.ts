@@ -63,6 +63,13 @@ import type {
   StartResult,
 } from "./results.ts";
 
+declare global {
+  /** For programs without the types of Node and without `lib: ["esnext.disposable"]`. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
 /**
  * Starts, moves and reads instances of lifecycles. Create it with `createPawl`.
  *

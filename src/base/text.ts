@@ -24,3 +24,13 @@ export function checkedText(
 export function asSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
+/**
+ * Bytes that Pawl hands out: a `Buffer`, of which only this is promised, so that programs without the types of Node
+ * compile.
+ */
+
+export interface Bytes extends Uint8Array {
+  subarray(start?: number, end?: number): Bytes;
+  /** As UTF-8 by default; also as `"base64"` or `"hex"`. */
+  toString(encoding?: "utf8" | "base64" | "base64url" | "hex" | "latin1"): string;
+}

@@ -13,9 +13,9 @@ export type { RestoredLetters };
 export interface DeadLetterArchive {
   readonly name: string;
   /** Resolves when the complete file is durable. The same file may be written again. */
-  write(name: string, content: Buffer): Promise<void>;
+  write(name: string, content: Uint8Array): Promise<void>;
   /** Returns the content of a file; throws if it does not exist. */
-  read(name: string): Promise<Buffer>;
+  read(name: string): Promise<Uint8Array>;
   /** The names of all files, in any order. */
   list(): Promise<readonly string[]>;
 }
@@ -75,7 +75,7 @@ function nameOf(kernel: Kernel, sha256: string): string {
 
 const namePattern = /^dead-letters\/\d{4}\/\d\d\/\d\d\/[0-9a-f-]{36}-([0-9a-f]{64})\.jsonl\.gz$/;
 
-function sha256Of(content: Buffer): string {
+function sha256Of(content: Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
@@ -146,10 +146,10 @@ async function readFile(archive: DeadLetterArchive, name: string): Promise<strin
   const [, sha256] = namePattern.exec(name) ?? [];
   if (sha256 === undefined)
     throw new PawlError("archive_unknown", `"${name.slice(0, 200)}" is not the name of a file of dead letters.`);
-  let content: Buffer;
+  let content: Uint8Array;
   try {
     content = await settleWithin(limitMs, "Reading", () => archive.read(name));
-    if (!Buffer.isBuffer(content)) throw new Error("`read` did not return a Buffer");
+    if (!(content instanceof Uint8Array)) throw new Error("`read` did not return a Buffer or a Uint8Array");
   } catch (error) {
     const message = `Could not read file ${name} from ${archive.name}: ${messageOf(error)}`;
     throw new PawlError("archive_unknown", message, { file: name }, { cause: error });
@@ -162,7 +162,7 @@ async function readFile(archive: DeadLetterArchive, name: string): Promise<strin
   return text.split("\n").filter((line) => line !== "");
 }
 
-async function unpack(name: string, archive: DeadLetterArchive, content: Buffer): Promise<string> {
+async function unpack(name: string, archive: DeadLetterArchive, content: Uint8Array): Promise<string> {
   try {
     return (await decompress(content, { maxOutputLength: longestFile })).toString("utf8");
   } catch (error) {

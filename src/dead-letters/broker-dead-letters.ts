@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { PawlError } from "../base/errors.ts";
 import { isId } from "../base/ids.ts";
 import { cleanText } from "../base/json.ts";
+import type { Bytes } from "../base/text.ts";
 import { asSentence } from "../base/text.ts";
 import { fingerprintOf } from "../kernel/callbacks/rejections.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -83,7 +84,7 @@ function requestIdOf(died: BrokerDeadMessage, headers: StoredDeadMessage["header
   return textOrNull([...said, died.properties.correlationId, died.id].find(isText));
 }
 
-function inBody(body: Buffer): unknown {
+function inBody(body: Bytes): unknown {
   if (body.length > longestBody) return undefined;
   try {
     return (JSON.parse(body.toString("utf8")) as { requestId?: unknown } | null)?.requestId;
@@ -92,7 +93,7 @@ function inBody(body: Buffer): unknown {
   }
 }
 
-function bodyOf(body: Buffer): StoredBody {
+function bodyOf(body: Bytes): StoredBody {
   const bytes = body.length;
   const start = body.subarray(0, longestBody);
   const text = start.toString("utf8");

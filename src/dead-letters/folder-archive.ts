@@ -48,7 +48,7 @@ export function folderArchive(folder: string, options: { readonly name?: string 
 /**
  * Writes under another name first, and syncs the folder, too: after a power failure there is the complete file or none.
  */
-async function writeWhole(path: string, content: Buffer): Promise<void> {
+async function writeWhole(path: string, content: Uint8Array): Promise<void> {
   const unfinished = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     const file = await open(unfinished, "wx", 0o600);

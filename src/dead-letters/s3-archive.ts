@@ -63,7 +63,7 @@ export function s3Archive(options: S3ArchiveOptions): DeadLetterArchive {
   const base = bucketUrl(options, region);
   const timeoutMs = durationMs(options.timeout ?? "30s", "timeout");
 
-  const ask = async (method: string, url: URL, body?: Buffer): Promise<Response> => {
+  const ask = async (method: string, url: URL, body?: Uint8Array): Promise<Response> => {
     const bodySha256 = createHash("sha256")
       .update(body ?? "")
       .digest("hex");

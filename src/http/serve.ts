@@ -51,7 +51,7 @@ export async function serveHttp(pawl: Pawl, options: HttpOptions = {}): Promise<
   };
 }
 
-/** A server that does not listen yet. Closing it ends streams and waits; all other requests are answered. */
+/** A server that does not listen yet. Closing it ends streams and waits; all other requests are answered. @internal */
 export function serverFor(appFor: (ends: AbortSignal) => Hono): {
   readonly server: Server;
   readonly close: () => Promise<void>;

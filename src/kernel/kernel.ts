@@ -36,7 +36,7 @@ export interface Kernel {
   /** How long a `before` hook may take: it holds a connection and a lock. */
   readonly hookLimitMs: number;
   /** Set while a hook or an embedded transaction runs: a call without `tx` there would wait for itself. */
-  readonly inside: AsyncLocalStorage<string>;
+  readonly inside: { run<T>(place: string, work: () => T): T; getStore(): string | undefined };
   /** Every lifecycle of this process by name. */
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;

@@ -1,3 +1,5 @@
+import type { Bytes } from "../base/text.ts";
+
 /** A message that a broker dead-lettered, with the data of its headers. */
 export interface BrokerDeadMessage {
   /** The broker by which it goes back, as the outbox calls it. */
@@ -16,7 +18,7 @@ export interface BrokerDeadMessage {
   /** Short enough to be kept. */
   readonly headers: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
-  readonly body: Buffer;
+  readonly body: Bytes;
   /** It may have been delivered before, and stored then. */
   readonly redelivered: boolean;
 }

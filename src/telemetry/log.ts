@@ -10,8 +10,40 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
+/** The options of pino, without its types, which need those of Node. Those of its `LoggerOptions` fit. */
+export interface LogOptions {
+  readonly name?: string | undefined;
+  /** @default "warn" */
+  readonly level?: string | undefined;
+  readonly enabled?: boolean;
+  readonly base?: object | null;
+  readonly timestamp?: (() => string) | boolean;
+  readonly messageKey?: string;
+  readonly errorKey?: string;
+  readonly nestedKey?: string;
+  readonly msgPrefix?: string;
+  readonly redact?: string[] | { paths: string[]; censor?: unknown; remove?: boolean };
+  // biome-ignore lint/suspicious/noExplicitAny: a value of any log line.
+  readonly serializers?: { [name: string]: (value: any) => any };
+  readonly formatters?: {
+    level?(label: string, number: number): object;
+    // biome-ignore lint/suspicious/noExplicitAny: as pino has it.
+    bindings?(bindings: Record<string, any>): object;
+    log?(fields: Record<string, unknown>): Record<string, unknown>;
+  };
+  readonly mixin?: (fields: object, level: number) => object;
+  readonly customLevels?: object;
+  readonly useOnlyCustomLevels?: boolean;
+  readonly hooks?: object;
+  readonly transport?: object;
+  readonly depthLimit?: number;
+  readonly edgeLimit?: number;
+  readonly safe?: boolean;
+  readonly crlf?: boolean;
+}
+
 /** A logger of one's own, options for pino, or `false` for silence. */
-export type LogOption = Log | LoggerOptions | false | undefined;
+export type LogOption = Log | LogOptions | false | undefined;
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -23,7 +55,7 @@ export async function makeLog(given: LogOption): Promise<Log> {
   if (given === false) return silent;
   if (isLog(given)) return guardLog(given);
   const { pino } = await import("pino");
-  const options = { name: "pawl", level: "warn", ...given };
+  const options = { name: "pawl", level: "warn", ...given } as LoggerOptions;
   // A custom transport has a destination of its own.
   const hasTransport = options.transport !== undefined;
   // Its options may hold functions: serializers, a mixin.

@@ -222,7 +222,7 @@ breaking("PawlConfig.seed", async (how, broken) => {
 
 describe("an archive", () => {
   async function archived(method: "write" | "read" | "list", broken: Broken): Promise<void> {
-    const files = new Map<string, Buffer>();
+    const files = new Map<string, Uint8Array>();
     const archive: DeadLetterArchive = {
       name: "bad",
       write: async (name, content) => void files.set(name, content),

@@ -50,10 +50,18 @@ const brokenHere = [
 
 /** Found by the walk over the types, and no functions of users: why. */
 const notOfUsers: Record<string, string> = {
+  "Bytes.subarray": "A Buffer has it.",
+  "Bytes.toString": "A Buffer has it.",
   "DatabasePool.connect": "Pawl takes the settings of a pool, and never calls it.",
   "DeadLetterSource.open(given).available": "Pawl makes it, and hands it to a source.",
   "DeadLetterSource.open(given).keep": "Pawl makes it, and hands it to a source.",
   "HookTransaction.query": "Pawl makes it, and hands it to a hook.",
+  "LogOptions.formatters.bindings": "pino calls it, within the guard of the log.",
+  "LogOptions.formatters.level": "pino calls it, within the guard of the log.",
+  "LogOptions.formatters.log": "pino calls it, within the guard of the log.",
+  "LogOptions.mixin": "pino calls it, within the guard of the log.",
+  "LogOptions.serializers": "pino calls it, within the guard of the log.",
+  "LogOptions.timestamp": "pino calls it, within the guard of the log.",
   "MturkOptions.now": "It is internal: Pawl's own tests move that clock.",
   Storable: "A type that asks whether a value is a function; there is no value of it.",
   "timeOf(now)": "It calls `MemoryMarketplaceOptions.now`, which is broken by that name.",

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { cleanText } from "../../base/json.ts";
+import type { Bytes } from "../../base/text.ts";
 import { deleteOldRejections, upsertRejectedMessage } from "../../store/callbacks/rejected-messages.ts";
 import type { Kernel } from "../kernel.ts";
 import { describeError } from "../tasks/attempt-failure.ts";
@@ -7,7 +8,7 @@ import { describeError } from "../tasks/attempt-failure.ts";
 /** The parts of a broker's message that do not change when it dies. */
 export interface BrokerMessage {
   readonly id: string | undefined;
-  readonly body: Buffer;
+  readonly body: Bytes;
 }
 
 /** Identifies a message by the parts that a broker does not change. */

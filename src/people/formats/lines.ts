@@ -11,7 +11,7 @@ export type ByteStream = AsyncIterable<Uint8Array | string> | Iterable<Uint8Arra
 export interface Line {
   readonly number: number;
   /** Without its line end; undefined if it is longer than the maximum, so that it is not even buffered. */
-  readonly bytes: Buffer | undefined;
+  readonly bytes: Uint8Array | undefined;
   /** The offset after its end. */
   readonly end: number;
 }

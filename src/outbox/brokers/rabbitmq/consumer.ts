@@ -3,6 +3,7 @@ import { type Duration, durationMs } from "../../../base/duration.ts";
 import { messageOf, PawlError } from "../../../base/errors.ts";
 import { guardListener } from "../../../base/guard.ts";
 import { checkedOptions, optionNames } from "../../../base/options.ts";
+import type { Bytes } from "../../../base/text.ts";
 import { settleWithin } from "../../../kernel/time-limit.ts";
 import { exponential } from "../../../policy/retry.ts";
 import { warnOfListener } from "../../../telemetry/listener-warning.ts";
@@ -24,7 +25,7 @@ export interface IncomingMessage {
   readonly headers: Readonly<Record<string, unknown>>;
   /** The properties of AMQP, such as `contentType` and `replyTo`. */
   readonly properties: Readonly<Record<string, unknown>>;
-  readonly body: Buffer;
+  readonly body: Bytes;
   /** How often a handler was given it before, as far as is known. */
   readonly deliveries: number;
 }

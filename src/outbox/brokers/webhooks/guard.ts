@@ -3,16 +3,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { PawlError } from "../../../base/errors.ts";
 import { PermanentError } from "../../../base/step-errors.ts";
 import { isIn, isPublic, listOf } from "./address.ts";
-
-/** Where webhooks may be sent. By default: over https, to port 443, to public addresses. */
-export interface GuardOptions {
-  /** Also `http://`, for a network that is trusted. */
-  readonly allowHttp?: boolean;
-  /** Ports other than 443 (and 80, where http is allowed). */
-  readonly ports?: readonly number[];
-  /** Networks of one's own that may be reached, such as `10.1.0.0/16`. */
-  readonly allowedNetworks?: readonly string[];
-}
+import type { GuardOptions } from "./guard-options.ts";
 
 export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
 

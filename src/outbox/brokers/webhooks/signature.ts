@@ -19,7 +19,7 @@ const version = "v1";
 const toleranceMs = 5 * 60_000;
 
 /** The bytes of a secret, `whsec_` and 24 to 64 of them in base64; throws `option_invalid` without a word of the secret. */
-export function webhookKey(secret: unknown): Buffer {
+export function webhookKey(secret: unknown): Uint8Array {
   const text = typeof secret === "string" ? secret.slice(secret.startsWith(prefix) ? prefix.length : 0) : "";
   const key = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : Buffer.alloc(0);
   if (key.length >= shortest && key.length <= longest) return key;
@@ -79,6 +79,6 @@ export function verifyWebhook(
   return isKnown ? undefined : "signature_wrong";
 }
 
-function hmac(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): Buffer {
+function hmac(key: Uint8Array, id: string, timestamp: string, body: string | Uint8Array): Buffer {
   return createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
 }
