@@ -85,7 +85,7 @@ export const instanceRoutes = [
       (pawl as unknown as Untyped).start(lifecycleNamed(pawl, lifecycle), options),
   }),
   get("listInstances", "/lifecycles/{lifecycle}/instances", "read", {
-    summary: "List instances of a lifecycle by page: newest first, or by key if `key` is given.",
+    summary: "List the instances of a lifecycle by page, newest first; by key if `key` is given.",
     takes: { ...instanceFilter, ...page },
     answer: listOf(instance),
     call: (pawl, { lifecycle: name, after: last, limit, ...chosen }) => {
