@@ -132,7 +132,7 @@ export class Pawl {
     this.breakers = new Breakers(kernel);
     this.lanes = new Lanes(kernel);
     this.workers = new Workers(kernel);
-    this.outbox = new Outbox(kernel);
+    this.outbox = new Outbox(kernel, surroundings.outbox?.brokers ?? []);
     this.people = new People(kernel, verbs, surroundings.queues);
     this.crowd = new Crowds(kernel, verbs, surroundings.families);
     this.access = new Access(kernel);

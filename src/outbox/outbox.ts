@@ -4,11 +4,14 @@ import { dateOf } from "../base/moment.ts";
 import { checkedLimit, checkedOptions } from "../base/options.ts";
 import { checkedText } from "../base/text.ts";
 import { type Kernel, refuseInside } from "../kernel/kernel.ts";
+import type { Broker } from "./broker.ts";
 import { decideDeadMessages } from "./dead-messages.ts";
 import { type MessageView, readMessages, readOutboxByType, readOutboxLag } from "./views/outbox.ts";
 
 /** The backlog of the relays, in total and by type of message. */
 export interface OutboxStatus {
+  /** The names of the brokers of this process. Without one it sends no messages; another process may. */
+  readonly brokers: readonly string[];
   /** Messages to send; counted up to a hundred thousand. */
   readonly pending: number;
   /** Dead messages that wait for a decision. */
@@ -69,10 +72,12 @@ const statuses: readonly MessageView["status"][] = ["pending", "published", "dea
 /** The outbox: lists its messages, and decides about dead ones. `pawl.outbox`. */
 export class Outbox {
   readonly #kernel: Kernel;
+  readonly #brokers: readonly string[];
 
   /** @internal */
-  constructor(kernel: Kernel) {
+  constructor(kernel: Kernel, brokers: readonly Broker[]) {
     this.#kernel = kernel;
+    this.#brokers = brokers.map(({ name }) => name);
   }
 
   /** Returns the backlog of the relays, in total and by type of message. */
@@ -86,7 +91,7 @@ export class Outbox {
       dead,
       oldestPendingAt: dateOf(oldest_ms),
     }));
-    return { pending, dead, unrouted, oldestPendingMs: oldest_age_ms, types };
+    return { brokers: this.#brokers, pending, dead, unrouted, oldestPendingMs: oldest_age_ms, types };
   }
 
   /** Lists messages, oldest first; by default pending and dead ones. */

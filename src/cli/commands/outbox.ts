@@ -64,7 +64,9 @@ async function status({ terminal }: Context, pawl: Reached): Promise<void> {
   const { pending, dead, unrouted, oldestPendingMs } = answer;
   const waited = oldestPendingMs === null ? "" : `, the oldest since ${Math.round(oldestPendingMs / 1_000)} s`;
   const stray = unrouted === 0 ? "" : ` ${unrouted} have a type that no broker accepts.`;
-  if (terminal.isTty) terminal.note(terminal.paintNotes.dim(`\n  ${pending} pending${waited}; ${dead} dead.${stray}`));
+  const alone = answer.brokers.length > 0 ? "" : " No broker is configured in the process that answers.";
+  if (terminal.isTty)
+    terminal.note(terminal.paintNotes.dim(`\n  ${pending} pending${waited}; ${dead} dead.${stray}${alone}`));
 }
 
 async function list({ terminal }: Context, pawl: Reached, options: ListOptions): Promise<void> {

@@ -22,6 +22,10 @@ const dead = { id: listOf(id), type: text, all: flag };
 const status = oneOf("pending", "published", "dead", "discarded");
 
 const outbox = shape<OutboxResponse>({
+  brokers: about(
+    listOf(text),
+    "The names of the brokers of the process that answers; without one it sends no messages.",
+  ),
   pending: about(whole, "Messages to send; at most 100,000 are counted."),
   dead: about(whole, "Dead messages that await a decision."),
   unrouted: about(whole, "Messages of types that no broker accepts; they are not part of the backlog."),

@@ -20,10 +20,11 @@ import { may } from "../../session.ts";
 import { useRefresh } from "../../use-refresh.ts";
 import { useRequest } from "../../use-request.ts";
 import { StartDialog } from "../instances/start-dialog.tsx";
+import { Callbacks, LateResults } from "./callbacks.tsx";
 import { Explanation } from "./explanation.tsx";
 import { pathOf } from "./history.ts";
 import { InstanceActions } from "./instance-actions.tsx";
-import { Callbacks, Children } from "./instance-side.tsx";
+import { Children } from "./instance-side.tsx";
 import { Timeline } from "./timeline.tsx";
 import "./instance.css";
 
@@ -67,6 +68,7 @@ export function Instance({ id }: { readonly id: string }) {
     <section>
       <Head update={answer} onDone={() => void again()} />
       <ErrorMessage error={error} />
+      <LateResults path={path} version={version} onAccepted={() => void again()} />
       <Explanation explanation={explanation} aheadMs={aheadMs} onDue={() => void again()} />
       <div class="instance">
         <Timeline journal={journal} />

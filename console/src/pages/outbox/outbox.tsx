@@ -43,6 +43,12 @@ export function Outbox() {
       <h1>Outbox</h1>
       <ErrorMessage error={outbox.error ?? messages.error} />
       <Numbers answer={outbox.answer} />
+      {outbox.answer?.brokers.length === 0 && (
+        <p class="note">
+          <b>No broker is configured</b> in the process that serves this page, so it sends no messages. They wait until
+          a process sends them that has one: set <code>outbox: {"{ brokers: […] }"}</code> in its configuration.
+        </p>
+      )}
       <Table
         name="types"
         rows={outbox.answer?.types}
@@ -113,6 +119,7 @@ function Numbers({ answer }: { readonly answer: OutboxResponse | undefined }) {
         value={oldest === null ? "–" : length(oldest)}
         tone={oldest !== null && oldest > 60_000 ? "warn" : undefined}
       />
+      <Tile name="Without a broker" value={count(answer?.unrouted)} note="no broker takes their type" />
       <Tile name="Dead" value={count(answer?.dead)} tone={(answer?.dead ?? 0) > 0 ? "bad" : undefined} />
     </div>
   );
