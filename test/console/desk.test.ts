@@ -25,6 +25,8 @@ const queues = ["skipped", "kept", "left", "overdue", "worked", "shared", "narro
 /** Here the page fetches ahead. */
 const byKeys = queue("by-keys", { ...settings, label: moods, concurrency: 2 });
 const receipts = queue("receipts", { ...settings, label: receipt });
+const verdict = z.object({ verdict: z.enum(["keep", "remove"]), because: z.enum(["insult", "spam"]).optional() });
+const pairs = queue("pairs", { ...settings, label: verdict });
 
 const picture = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>')}`;
 
@@ -33,7 +35,7 @@ inBrowser("the desk", () => {
   let server: HttpServer;
   let browser: Browser;
   beforeAll(async () => {
-    t = await testPawl({ lifecycles: [], queues: [...queues, byKeys, receipts] });
+    t = await testPawl({ lifecycles: [], queues: [...queues, byKeys, receipts, pairs] });
     server = await serveHttp(t.pawl, { port: 0, pages: builtPages() });
     browser = await openBrowser();
   });
@@ -286,5 +288,28 @@ inBrowser("the desk", () => {
     const viewer = await signedIn("eve", "/desk", { role: "viewer" });
     await viewer.page.getByText("You cannot label here").waitFor();
     expect([...admin.troubles, ...viewer.troubles]).toEqual([]);
+  });
+
+  test("two texts are shown alike, and a digit typed again corrects its answer", async () => {
+    const long = "A long answer, which goes on for a while. ".repeat(6);
+    await t.pawl.people.addMany("pairs", [
+      { key: "p", data: { question: "Which?", answer_a: "Yes.", answer_b: long } },
+    ]);
+    const { page, troubles } = await signedIn("pia", "/desk/pairs");
+    const texts = page.locator(".side-by-side .part-text");
+    await texts.nth(1).waitFor();
+    const sizes = await page.evaluate<string[]>(
+      '[...document.querySelectorAll(".side-by-side .part-text")].map((one) => getComputedStyle(one).fontSize)',
+    );
+    expect(sizes).toEqual(["18px", "18px"]);
+    const tops = await Promise.all([0, 1].map(async (at) => (await texts.nth(at).boundingBox())!.y));
+    expect(tops[0]).toBe(tops[1]);
+    await page.keyboard.press("1");
+    await page.keyboard.press("2");
+    await page.keyboard.press("Enter");
+    await page.getByText("All done for now").waitFor();
+    const [label] = await t.pawl.people.labels("pairs");
+    expect(label!.value).toEqual({ verdict: "remove" });
+    expect(troubles).toEqual([]);
   });
 });

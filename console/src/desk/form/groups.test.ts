@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readField } from "./fields.ts";
-import { after, digitOf, groupsIn, pressed } from "./groups.ts";
+import { digitOf, groupsIn, nextFor, pressed } from "./groups.ts";
 
 const form = readField({
   type: "object",
@@ -26,8 +26,16 @@ test("the questions that digits answer come in their order, also those of a list
     "boxes/0/kind",
     "boxes/1/kind",
   ]);
-  expect(after(groups, ["score"])?.path).toEqual(["sure"]);
-  expect(after(groups, ["boxes", 1, "kind"])).toBeUndefined();
+});
+
+test("after an answer, digits go to the next question that must be answered, else they correct this one", () => {
+  const groups = groupsIn(form, {});
+  const [mood, score, sure, tags] = groups;
+  expect(nextFor(groups, mood!, { mood: "praise" })).toBe(score);
+  expect(nextFor(groups, mood!, { mood: "praise", score: 3 })).toBe(mood);
+  expect(nextFor(groups, score!, { mood: "praise", score: 3 })).toBe(score);
+  expect(nextFor(groups, sure!, { sure: true })).toBe(sure);
+  expect(nextFor(groups, tags!, { tags: ["a"] })).toBe(tags);
 });
 
 test("a digit is the place of an option, and of a scale the number itself", () => {

@@ -61,8 +61,13 @@ export function chosen(group: Group, option: Option, entered: FormValue): FormVa
   return put(entered, group.path, after);
 }
 
-/** The question after this one; undefined after the last. */
-export function after(groups: readonly Group[], path: Path): Group | undefined {
-  const place = pointerOf(path);
-  return groups[groups.findIndex((group) => pointerOf(group.path) === place) + 1];
+/**
+ * The question to which the next digit goes: the one after this one, if it must be answered and is not. Otherwise it
+ * stays here, so that another digit corrects the answer and does not land in a question that was not meant.
+ */
+export function nextFor(groups: readonly Group[], group: Group, entered: FormValue): Group {
+  const place = pointerOf(group.path);
+  const next = groups[groups.findIndex(({ path }) => pointerOf(path) === place) + 1];
+  const isOpen = next !== undefined && !next.optional && at(entered, next.path) === undefined;
+  return !group.many && isOpen ? next : group;
 }

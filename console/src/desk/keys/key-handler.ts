@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { read, write } from "../../preferences/stored-choice.ts";
 import { pointerOf } from "../form/form-values.ts";
-import { after, type Group, groupsIn, pressed } from "../form/groups.ts";
+import { type Group, groupsIn, nextFor, pressed } from "../form/groups.ts";
 import type { Labeling } from "../labeling.ts";
 import { type Bound, boundTo, digitIn, type Keys, readKeys, rebound, usualKeys } from "./keys.ts";
 
@@ -80,8 +80,7 @@ export class KeyHandler {
     const entered = pressed(group, digit, this.#labeling.entered.value);
     if (entered === undefined) return;
     this.#labeling.setAll(entered);
-    // With several options, more digits may follow.
-    const next = group.many ? group : (after(groups, group.path) ?? group);
+    const next = nextFor(groups, group, entered);
     this.active.value = pointerOf(next.path);
     focusIn(fieldsetOf(next));
   }

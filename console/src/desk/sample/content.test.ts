@@ -32,6 +32,35 @@ test("what is asked about comes first, then what is to be read, then what is sma
   expect(parts.map(({ name }) => name)).toEqual(["Question", "Answer", "Photo", "City", "Meta"]);
 });
 
+test("texts that are compared are shown alike, however long each of them is", () => {
+  const long = "A long text. ".repeat(10);
+  const pairs: [string, string][] = [
+    ["answer_a", "answer_b"],
+    ["A", "B"],
+    ["response 1", "response 2"],
+    ["reference", "candidate"],
+  ];
+  for (const [a, b] of pairs) {
+    for (const data of [
+      { [a]: "Yes", [b]: long },
+      { [a]: long, [b]: "Yes" },
+      { [a]: "Yes", [b]: "No" },
+    ]) {
+      const shown = partsOf({ question: "Why?", ...data, city: "Paris" });
+      expect(shown.map(({ kind }) => kind)).toEqual(["text", "text", "text", "fact"]);
+      expect(shown.slice(1, 3).map((part) => "value" in part && part.value)).toEqual([data[a], data[b]]);
+    }
+  }
+  expect(partsOf({ version_1: "x", city: "Paris" }).map(({ kind }) => kind)).toEqual(["fact", "fact"]);
+});
+
+test("a short posting is a text to be read, its author a fact", () => {
+  expect(partsOf({ author: "ada", text: "Nice." })).toEqual([
+    { name: "Text", kind: "text", value: "Nice." },
+    { name: "Author", kind: "fact", value: "ada" },
+  ]);
+});
+
 test("media are known by their address, or by the name of their field", () => {
   expect(
     kindsOf({

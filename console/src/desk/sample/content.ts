@@ -42,11 +42,37 @@ const leads = /^(?:question|prompt|task|title|headline|subject|context|premise|c
 /** Objects are kept without the order of their keys. */
 const order: readonly Part["kind"][] = ["text", "image", "video", "audio", "talk", "link", "fact", "json"];
 
+/** Content to be read, however short it is. */
+const texts =
+  /^(?:text|body|content|message|comment|post|posting|review|tweet|description|answer|response|sentence|paragraph|passage|document|summary|transcript|quote|statement)$/i;
+
+/** Content that is compared has one size and one place, whichever is longer: `answer_a` and `answer_b`, or these. */
+const twin = /[ _-]?(?:[a-d]|\d|one|two|left|right|first|second)$/i;
+const compared =
+  /^(?:left|right|first|second|before|after|old|new|original|translation|source|target|reference|candidate|baseline|chosen|rejected|human|model|[a-d])$/i;
+
+/** The names of the texts that are compared with each other. */
+function twinsIn(entries: readonly (readonly [string, unknown])[]): ReadonlySet<string> {
+  const stems = new Map<string, string[]>();
+  for (const [name, value] of entries) {
+    if (typeof value !== "string") continue;
+    const stem = compared.test(name) ? "" : twin.test(name) ? name.replace(twin, "").toLowerCase() : undefined;
+    if (stem !== undefined) stems.set(stem, [...(stems.get(stem) ?? []), name]);
+  }
+  return new Set([...stems.values()].filter((names) => names.length > 1).flat());
+}
+
 /** The displayed parts of a sample, by the shape of its data. */
 export function partsOf(data: unknown): Part[] {
   if (!isSchema(data)) return partsAt(null, data);
   const place = ({ name, kind }: Part) => (isLead(name) ? -1 : order.indexOf(kind));
-  const parts = Object.entries(data).flatMap(([name, value]) => partsAt(name, value));
+  const entries = Object.entries(data);
+  const twins = twinsIn(entries);
+  const parts = entries.flatMap(([name, value]) =>
+    partsAt(name, value).map((part) =>
+      part.kind === "fact" && twins.has(name) ? { ...part, kind: "text" as const } : part,
+    ),
+  );
   return parts.sort((one, other) => place(one) - place(other));
 }
 
@@ -63,7 +89,8 @@ function partsAt(key: string | null, value: unknown): Part[] {
 function textPart(key: string | null, name: string | null, value: string): Part {
   const kind = addressKind(key, value);
   if (kind !== undefined) return { name, kind, value };
-  const isShort = key !== null && !isLead(key) && value.length <= longFact && !value.includes("\n");
+  const isRead = key === null || isLead(key) || texts.test(key);
+  const isShort = !isRead && value.length <= longFact && !value.includes("\n");
   return { name, kind: isShort ? "fact" : "text", value };
 }
 

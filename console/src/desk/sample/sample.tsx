@@ -2,11 +2,12 @@ import { useState } from "preact/hooks";
 import type { DeskWorkResponse } from "../../../../src/http/contract.ts";
 import { JsonView } from "../../parts/json.tsx";
 import { isLead, type Part, partsOf } from "./content.ts";
+import "./sample.css";
 
 type Kind<Name extends Part["kind"]> = Extract<Part, { readonly kind: Name }>;
 
 /** The sample. Texts that belong together are side by side, small facts in a list. */
-export function Sample({ sample }: { readonly sample: DeskWorkResponse["sample"] }) {
+export function Sample({ sample }: { readonly sample: Pick<DeskWorkResponse["sample"], "data"> }) {
   const parts = partsOf(sample.data);
   const facts = parts.filter((part): part is Kind<"fact"> => part.kind === "fact");
   // A sample that is only a few words is displayed as a text.
