@@ -77,6 +77,22 @@ inBrowser("the console for who leads people and crowds", () => {
     expect(reviews).toEqual(expect.arrayContaining(["ada accepted", "ben rejected", "cem accepted"]));
   });
 
+  test("a lead sees the sample as the desk shows it, compares its labels, and goes to the next by a key", async () => {
+    await tab("Samples");
+    await button("tom").click();
+    const sample = page.getByRole("complementary", { name: "Sample" });
+    const compared = sample.getByRole("region", { name: "Labels side by side" });
+    await compared.getByRole("columnheader", { name: "ada" }).waitFor();
+    await compared.getByRole("button", { name: "Reject ada" }).waitFor();
+    const before = await sample.getByRole("heading", { level: 2 }).textContent();
+    await sample.getByText(/^\d of 3$/).waitFor();
+    const isLast = await sample.getByRole("button", { name: "Next" }).isDisabled();
+    await page.keyboard.press(isLast ? "k" : "j");
+    await sample.getByRole("heading", { level: 2 }).filter({ hasNotText: before! }).waitFor();
+    await page.keyboard.press("Escape");
+    await sample.waitFor({ state: "detached" });
+  });
+
   test("what somebody has in hand is taken back, and a sample is closed", async () => {
     await tab("Assigned");
     await button("Release from dan").click();
@@ -86,7 +102,7 @@ inBrowser("the console for who leads people and crowds", () => {
     await tab("Samples");
     await button("kit").click();
     const sample = page.getByRole("complementary", { name: "Sample" });
-    await sample.getByText('"kit.png"').waitFor();
+    await sample.getByText("kit.png").first().waitFor();
     await sample.getByRole("button", { name: "Close…" }).click();
     await answer("Close sample", { Reason: "a blurred picture" });
     await sample.getByText("closed", { exact: true }).waitFor();

@@ -3,6 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { Empty } from "../parts/empty.tsx";
 import { ErrorMessage } from "../parts/error-message.tsx";
+import { Sample } from "../parts/sample/sample.tsx";
 import { AssignmentLost } from "./connection-lost.tsx";
 import { Countdown } from "./countdown.tsx";
 import { Footer } from "./footer.tsx";
@@ -11,7 +12,6 @@ import { Help } from "./keys/help.tsx";
 import { KeyHandler } from "./keys/key-handler.ts";
 import { Labeling } from "./labeling.ts";
 import { Instructions } from "./sample/instructions.tsx";
-import { Sample } from "./sample/sample.tsx";
 import { Skip } from "./skip.tsx";
 import { Top } from "./top.tsx";
 

@@ -1,7 +1,7 @@
 import type { AssignmentResponse, DeskWorkResponse } from "../../../src/http/contract.ts";
 import { Refused } from "../api.ts";
+import { partsOf } from "../parts/sample/content.ts";
 import type { DeskApi } from "./api.ts";
-import { partsOf } from "./sample/content.ts";
 
 type Work = Omit<DeskWorkResponse, "now">;
 

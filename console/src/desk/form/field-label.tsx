@@ -1,5 +1,6 @@
+import { wordsOf } from "../../parts/sample/words.ts";
 import type { FormAround } from "./field-errors.tsx";
-import { type Field, wordsOf } from "./fields.ts";
+import type { Field } from "./fields.ts";
 import type { Path } from "./form-values.ts";
 
 export interface FieldProps<Shown extends Field = Field> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type Field, type FieldOf, readField, wordsOf } from "./fields.ts";
+import { wordsOf } from "../../parts/sample/words.ts";
+import { type Field, type FieldOf, readField } from "./fields.ts";
 
 const form = (schema: z.ZodType) => readField(z.toJSONSchema(schema, { io: "input" }));
 

@@ -1,5 +1,4 @@
-/** A JSON Schema, as far as the form reads it. */
-export type Schema = Readonly<Record<string, unknown>>;
+import { isSchema, type Schema, wordsOf } from "../../parts/sample/words.ts";
 
 /** One of the options to choose from. */
 export interface Option {
@@ -231,19 +230,6 @@ function jsonField(schema: Schema): Field {
   return { ...toldBy(schema, false), kind: "json", schema };
 }
 
-/** A name of a program as a person reads it: `first_name` is "First name". */
-export function wordsOf(name: string): string {
-  const words = name
-    .replaceAll(/[_-]+/g, " ")
-    .replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
-    .trim();
-  return words === "" ? name : words[0]!.toUpperCase() + words.slice(1);
-}
-
 function isSimple(value: unknown): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
-}
-
-export function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
-import { type Field, isSchema } from "./fields.ts";
+import { isSchema } from "../../parts/sample/words.ts";
+import type { Field } from "./fields.ts";
 
 /**
  * The input of a field: the value of a choice, the text of a text or JSON field, a list, or an object of these;

@@ -1,6 +1,5 @@
 import type { LabelResponse } from "../../../../src/http/contract.ts";
-import { part, post } from "../../api.ts";
-import { AskReason, type OpenDialog } from "../../dialogs.tsx";
+import type { OpenDialog } from "../../dialogs.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
@@ -9,32 +8,39 @@ import type { Column } from "../../parts/table/table.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
 import { useFilters } from "../../url.ts";
+import { canDecide, DecideLabel } from "./decide-label.tsx";
 import { SampleDrawer } from "./sample.tsx";
 import { shortValue } from "./short-value.ts";
 
 export interface LabelsProps {
   readonly queue: string;
+  /** Whether a lead reviews every label of the queue. */
+  readonly reviews: boolean;
   /** Only late labels that wait for a decision. */
   readonly late: boolean;
   readonly open: OpenDialog;
 }
 
-/** Submitted labels, for a lead to accept or reject. */
-export function Labels({ queue, late, open }: LabelsProps) {
+/** Submitted labels; in a queue with review, and if they came late, for a lead to accept or reject. */
+export function Labels({ queue, reviews, late, open }: LabelsProps) {
   const [filters, change] = useFilters();
-  const which = filters.get("reviewed") ?? (late ? "all" : "open");
+  const which = filters.get("reviewed") ?? (late || !reviews ? "all" : "open");
   const decider = (again: () => Promise<void>) => (label: LabelResponse, decision: "accept" | "reject") =>
-    open((close) => <Decide label={label} decision={decision} onClose={close} onDecided={again} />);
+    open((close) => <DecideLabel label={label} decision={decision} onClose={close} onDecided={again} />);
   return (
     <PagedTable<LabelResponse>
       name="labels"
       path="/labels"
       query={{ queue, late: late ? true : undefined }}
       only={(label) => which === "all" || (label.review ?? "open") === which}
-      columns={({ show, again }) => [...columnsFor(show), ...(may("operate") ? [actions(decider(again))] : [])]}
-      empty={<Empty title={late ? "No late labels" : "No labels to review"} />}
+      columns={({ show, again }) => [
+        ...columnsFor(show),
+        ...(may("operate") && (reviews || late) ? [actions(reviews, decider(again))] : []),
+      ]}
+      empty={<Empty title={late ? "No late labels" : reviews ? "No labels to review" : "No labels yet"} />}
       tools={() =>
-        !late && (
+        !late &&
+        reviews && (
           <Choice
             name="Labels"
             value={which}
@@ -48,7 +54,11 @@ export function Labels({ queue, late, open }: LabelsProps) {
           />
         )
       }
-      drawer={{ parameter: "sample", show: (row) => <SampleDrawer key={row.id} open={open} {...row} /> }}
+      drawer={{
+        parameter: "sample",
+        idOf: ({ sampleId }) => sampleId,
+        show: (row) => <SampleDrawer key={row.id} open={open} reviews={reviews} {...row} />,
+      }}
     />
   );
 }
@@ -95,12 +105,15 @@ function columnsFor(look: (sample: string) => void): readonly Column<LabelRespon
   ];
 }
 
-function actions(decide: (label: LabelResponse, decision: "accept" | "reject") => void): Column<LabelResponse> {
+function actions(
+  reviews: boolean,
+  decide: (label: LabelResponse, decision: "accept" | "reject") => void,
+): Column<LabelResponse> {
   return {
     name: "Actions",
     show: (label) => (
       <span class="row-actions">
-        {label.review === null && (
+        {canDecide(label, reviews).accept && (
           <button
             type="button"
             aria-label={`Accept the label of ${label.labelerId}`}
@@ -109,7 +122,7 @@ function actions(decide: (label: LabelResponse, decision: "accept" | "reject") =
             Accept…
           </button>
         )}
-        {label.review !== "rejected" && (
+        {canDecide(label, reviews).reject && (
           <button
             type="button"
             aria-label={`Reject the label of ${label.labelerId}`}
@@ -121,35 +134,4 @@ function actions(decide: (label: LabelResponse, decision: "accept" | "reject") =
       </span>
     ),
   };
-}
-
-interface DecideProps {
-  readonly label: LabelResponse;
-  readonly decision: "accept" | "reject";
-  readonly onClose: () => void;
-  readonly onDecided: () => Promise<void>;
-}
-
-function Decide({ label, decision, onClose, onDecided }: DecideProps) {
-  const isAccept = decision === "accept";
-  return (
-    <AskReason
-      title={isAccept ? "Accept this label" : "Reject this label"}
-      action={isAccept ? "Accept" : "Reject"}
-      dangerous={!isAccept}
-      label="Comment"
-      said={isAccept ? "Label accepted." : "Label rejected."}
-      onDo={async (comment) => {
-        await post(`/labels/${part(label.id)}/${decision}`, { comment });
-        await onDecided();
-      }}
-      onClose={onClose}
-    >
-      <p>
-        <b>{label.labelerId}</b> said <code>{shortValue(label.value)}</code>
-      </p>
-      {!isAccept && <p>The label is not used, and its labeler gets the sample again.</p>}
-      {isAccept && label.late && <p>It arrived late. It takes an open slot of its sample and is used from then on.</p>}
-    </AskReason>
-  );
 }

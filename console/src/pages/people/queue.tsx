@@ -29,6 +29,7 @@ export function Queue({ name }: { readonly name: string }) {
   usePolling(async () => {
     await Promise.all([queue.again(), loads.again()]);
   });
+  const reviews = queue.answer?.review ?? false;
   const load = loads.answer?.find((one) => one.queue === name);
   const at = filters.get("tab") ?? "samples";
   const activate = () =>
@@ -80,10 +81,12 @@ export function Queue({ name }: { readonly name: string }) {
       <ErrorMessage error={queue.error ?? loads.error} />
       <Numbers load={load} />
       <Tabs name={name} tabs={tabs} at={at} />
-      {at === "samples" && <Samples queue={name} open={open} />}
+      {at === "samples" && <Samples queue={name} reviews={reviews} open={open} />}
       {at === "assigned" && <OpenAssignments queue={name} open={open} />}
-      {at === "labels" && <Labels key="labels" queue={name} late={false} open={open} />}
-      {at === "late" && <Labels key="late" queue={name} late open={open} />}
+      {at === "labels" && queue.answer !== undefined && (
+        <Labels key="labels" queue={name} reviews={reviews} late={false} open={open} />
+      )}
+      {at === "late" && <Labels key="late" queue={name} reviews={reviews} late open={open} />}
       {at === "labelers" && <Labelers queue={name} />}
       {at === "settings" && queue.answer !== undefined && <Settings queue={queue.answer} />}
       {dialog}

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import type { SampleHistoryResponse } from "../../../../src/http/contract.ts";
 import { get, part, post } from "../../api.ts";
 import { AskReason, type OpenDialog } from "../../dialogs.tsx";
@@ -6,24 +7,30 @@ import { ErrorMessage } from "../../parts/error-message.tsx";
 import { Facts } from "../../parts/facts.tsx";
 import { Id } from "../../parts/id.tsx";
 import { JsonView } from "../../parts/json.tsx";
+import { Sample } from "../../parts/sample/sample.tsx";
 import { StatePill } from "../../parts/state-pill.tsx";
 import { Time } from "../../parts/time.tsx";
 import { may } from "../../session.ts";
 import { usePolling } from "../../use-polling.ts";
 import { useRequest } from "../../use-request.ts";
+import { SampleLabels } from "./sample-labels.tsx";
 import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
-import { shortValue } from "./short-value.ts";
 
 export interface SampleDrawerProps {
   readonly id: string;
   readonly open: OpenDialog;
+  /** Whether a lead reviews every label of its queue. */
+  readonly reviews: boolean;
+  readonly place: { readonly at: number; readonly of: number; readonly more: boolean } | undefined;
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
   readonly onClose: () => void;
   readonly onChanged: () => Promise<void>;
 }
 
 /** A sample with all that was done about it. */
-export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps) {
+export function SampleDrawer({ id, open, reviews, place, onPrevious, onNext, onClose, onChanged }: SampleDrawerProps) {
   const { answer: sample, error, again } = useRequest(() => get(`/samples/${part(id)}`), [id]);
   usePolling(again);
   const changed = async () => {
@@ -31,9 +38,21 @@ export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps
   };
   return (
     <Drawer title={sample?.key ?? "Sample"} name="Sample" onClose={onClose} wide>
+      <Neighbours place={place} onPrevious={onPrevious} onNext={onNext} />
       <ErrorMessage error={error} />
       {sample !== undefined && (
         <>
+          <div class="sample-shown">
+            <Sample sample={sample} />
+          </div>
+          <SampleLabels sample={sample} reviews={reviews} open={open} onChanged={changed} />
+          {sample.consensus !== null && sample.consensus !== undefined && (
+            <>
+              <h3>Agreed result</h3>
+              <JsonView value={sample.consensus} name="the agreed result" />
+            </>
+          )}
+          <h3>About</h3>
           {may("operate") && <Actions sample={sample} open={open} onChanged={changed} />}
           <Facts
             facts={[
@@ -45,43 +64,44 @@ export function SampleDrawer({ id, open, onClose, onChanged }: SampleDrawerProps
               ["Id", <Id key="id" id={sample.id} href={`/instances/${sample.id}`} />],
             ]}
           />
-          <h3>Content</h3>
-          <JsonView value={sample.data} name="sample" />
-          {sample.consensus !== null && sample.consensus !== undefined && (
-            <>
-              <h3>Agreed result</h3>
-              <JsonView value={sample.consensus} name="consensus" />
-            </>
-          )}
-          <History sample={sample} />
+          <details class="carried">
+            <summary>Content as JSON</summary>
+            <JsonView value={sample.data} name="the content" />
+          </details>
         </>
       )}
     </Drawer>
   );
 }
 
-function History({ sample }: { readonly sample: SampleHistoryResponse }) {
+/** The way to the samples before and after this one, also by keys. */
+function Neighbours({ place, onPrevious, onNext }: Pick<SampleDrawerProps, "place" | "onPrevious" | "onNext">) {
+  const latest = useRef({ onPrevious, onNext });
+  latest.current = { onPrevious, onNext };
+  useEffect(() => {
+    const onKey = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent) => {
+      if (ctrlKey || metaKey || altKey || document.querySelector("dialog[open]") !== null) return;
+      if (target instanceof HTMLElement && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
+      if (key === "j") latest.current.onNext?.();
+      if (key === "k") latest.current.onPrevious?.();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+  if (place === undefined) return null;
   return (
-    <>
-      <h3>Assignments and labels</h3>
-      {sample.assignments.length === 0 && <p class="quiet">No assignments yet.</p>}
-      {sample.assignments.map((one) => {
-        const label = sample.labels.find((each) => each.assignmentId === one.id);
-        return (
-          <div key={one.id} class="said">
-            <b>{one.labelerId}</b> <StatePill state={one.status.replace("_", " ")} tone="plain" />{" "}
-            {label !== undefined && <code>{shortValue(label.value)}</code>}
-            <div class="small quiet">
-              <Time at={one.completedAt ?? one.skippedAt ?? one.expiredAt ?? one.startedAt ?? one.createdAt} />
-              {one.skipReason !== null && `: ${one.skipReason}`}
-              {label?.late === true && ", late"}
-              {label?.review != null && `, ${label.review} by ${label.reviewedBy ?? "a lead"}`}
-              {label?.comment != null && `: ${label.comment}`}
-            </div>
-          </div>
-        );
-      })}
-    </>
+    <div class="row-actions">
+      <button type="button" disabled={onPrevious === undefined} onClick={onPrevious}>
+        Previous <kbd>K</kbd>
+      </button>
+      <button type="button" disabled={onNext === undefined} onClick={onNext}>
+        Next <kbd>J</kbd>
+      </button>
+      <span class="quiet number small">
+        {place.at} of {place.of}
+        {place.more && "+"}
+      </span>
+    </div>
   );
 }
 
@@ -92,7 +112,7 @@ interface ActionsProps {
 }
 
 function Actions({ sample, open, onChanged }: ActionsProps) {
-  const path = `/samples/${part(sample.id)}` as const;
+  const path = `/samples/${part(sample.id)}`;
   const reopen = () =>
     open((close) => (
       <AskReason

@@ -14,8 +14,15 @@ import { sampleTones } from "./sample-tones.ts";
 import { percent } from "./shares.tsx";
 import { shortValue } from "./short-value.ts";
 
+interface SamplesProps {
+  readonly queue: string;
+  /** Whether a lead reviews every label of the queue. */
+  readonly reviews: boolean;
+  readonly open: OpenDialog;
+}
+
 /** The samples of a queue, by state. */
-export function Samples({ queue, open }: { readonly queue: string; readonly open: OpenDialog }) {
+export function Samples({ queue, reviews, open }: SamplesProps) {
   const [filters, change] = useFilters();
   const state = filters.get("state") ?? undefined;
   return (
@@ -37,7 +44,10 @@ export function Samples({ queue, open }: { readonly queue: string; readonly open
           onChoose={(chosen) => change({ state: chosen })}
         />
       )}
-      drawer={{ parameter: "sample", show: (row) => <SampleDrawer key={row.id} open={open} {...row} /> }}
+      drawer={{
+        parameter: "sample",
+        show: (row) => <SampleDrawer key={row.id} open={open} reviews={reviews} {...row} />,
+      }}
     />
   );
 }

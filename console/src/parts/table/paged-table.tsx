@@ -20,7 +20,12 @@ export interface PagedTableProps<Row> extends Pick<TableProps<Row>, "name" | "em
   readonly columns: (table: OpenTable) => readonly Column<Row>[];
   readonly tools?: (table: OpenTable) => ComponentChildren;
   /** For an open row: the parameter of the URL that holds its id, and its content. */
-  readonly drawer?: { readonly parameter: string; readonly show: (row: ShownRow) => ComponentChildren };
+  readonly drawer?: {
+    readonly parameter: string;
+    readonly show: (row: ShownRow) => ComponentChildren;
+    /** What a row leads to. The row itself by default. */
+    readonly idOf?: (row: Row) => string;
+  };
 }
 
 interface OpenTable {
@@ -34,6 +39,11 @@ interface OpenTable {
 
 interface ShownRow {
   readonly id: string;
+  /** Its place among the rows that are loaded; undefined if it is not one of them. */
+  readonly place: { readonly at: number; readonly of: number; readonly more: boolean } | undefined;
+  /** Shows the row before or after it; undefined if there is none. */
+  readonly onPrevious: (() => void) | undefined;
+  readonly onNext: (() => void) | undefined;
   readonly onClose: () => void;
   readonly onChanged: () => Promise<void>;
 }
@@ -56,6 +66,14 @@ export function PagedTable<Row extends { readonly id: string }>(props: PagedTabl
     again,
   };
   const shown = filters.get(parameter);
+  const neighboursOf = (id: string) => {
+    // Several rows can lead to the same thing, such as labels to their sample.
+    const ids = [...new Set((rows ?? []).map(drawer?.idOf ?? ((row) => row.id)))];
+    const at = ids.indexOf(id);
+    const to = (place: number) => (at === -1 || ids[place] === undefined ? undefined : () => table.show(ids[place]!));
+    const place = at === -1 ? undefined : { at: at + 1, of: ids.length, more: more !== undefined };
+    return { place, onPrevious: to(at - 1), onNext: to(at + 1) };
+  };
   return (
     <>
       <ErrorMessage error={error} />
@@ -69,7 +87,13 @@ export function PagedTable<Row extends { readonly id: string }>(props: PagedTabl
         asked={{ url: apiUrl(path, query), command }}
         tools={tools?.(table)}
       />
-      {shown !== null && drawer?.show({ id: shown, onClose: () => change({ [parameter]: "" }), onChanged: again })}
+      {shown !== null &&
+        drawer?.show({
+          ...neighboursOf(shown),
+          id: shown,
+          onClose: () => change({ [parameter]: "" }),
+          onChanged: again,
+        })}
     </>
   );
 }

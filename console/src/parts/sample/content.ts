@@ -1,4 +1,4 @@
-import { isSchema, wordsOf } from "../form/fields.ts";
+import { isSchema, wordsOf } from "./words.ts";
 
 /** A message of a conversation. */
 interface Turn {

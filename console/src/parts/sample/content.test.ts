@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countdown, lasting, midnight } from "../times.ts";
+import { countdown, lasting, midnight } from "../../desk/times.ts";
 import { partsOf } from "./content.ts";
 
 const kindsOf = (data: unknown) => partsOf(data).map(({ kind }) => kind);

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { DeskWorkResponse } from "../../../../src/http/contract.ts";
-import { JsonView } from "../../parts/json.tsx";
+import { JsonView } from "../json.tsx";
 import { isLead, type Part, partsOf } from "./content.ts";
 import "./sample.css";
 
