@@ -13,6 +13,7 @@ import { addLanes } from "./commands/lanes.ts";
 import { addOperations } from "./commands/operations/operations.ts";
 import { addOutbox } from "./commands/outbox.ts";
 import { addCheck } from "./commands/project/check.ts";
+import { addCompletion } from "./commands/project/completion.ts";
 import { addDiagram } from "./commands/project/diagram.ts";
 import { addDoctor } from "./commands/project/doctor.ts";
 import { addInit } from "./commands/project/init.ts";
@@ -42,6 +43,8 @@ Examples:
   pawl instance send expense trip-to-oslo approve --actor grace
 `.trimStart();
 
+const more = "`pawl --help` lists all commands, `pawl <command> --help` explains one.\n";
+
 /** Runs one command line and returns its exit code. */
 export async function runCli(argv: readonly string[], env = process.env): Promise<number> {
   const version = ownVersion();
@@ -62,7 +65,8 @@ export async function runCli(argv: readonly string[], env = process.env): Promis
       }
     };
   try {
-    await makeProgram(version, act).parseAsync(argv.length > 2 ? [...argv] : [...argv, "--help"]);
+    if (argv.length > 2) await makeProgram(version, act).parseAsync([...argv]);
+    else process.stdout.write(`${examples}\n${more}`);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -116,6 +120,7 @@ function makeProgram(version: string, act: Act): Command {
     addMigrate,
     addVerify,
     addDoctor,
+    addCompletion,
   ])
     add(program, act);
   return program;

@@ -23,6 +23,13 @@ onPostgres("what is stuck, in a terminal", () => {
     expect(await pawl("stuck")).toMatchObject({ code: 0, stdout: expect.stringMatching(row) });
     const status = JSON.parse((await pawl("status", "--json")).stdout);
     expect(status.stuck).toMatchObject([{ reason: "no_worker", instances: [{ key: "m1" }] }]);
+    const failing = { code: 1, stderr: expect.stringContaining("1 task") };
+    expect(await pawl("status", "--fail-on", "breakers,stuck", "--watch", "1")).toMatchObject(failing);
+    expect(await pawl("status", "--fail-on", "dead-letters")).toMatchObject({ code: 0, stderr: "" });
+    expect(await pawl("status", "--fail-on", "stuk")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Did you mean stuck?"),
+    });
     const warning = expect.stringMatching(/! Stuck +1 task is stuck in `mail@1\/pending`.*\n.*pawl stuck/);
     expect(await pawl("doctor")).toMatchObject({ code: 0, stdout: warning });
   }, 120_000);

@@ -1,45 +1,103 @@
-import type { Command } from "commander";
-import type { LifecycleResponse, StateResponse } from "../../http/contract.ts";
-import type { Act } from "../program.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Command, InvalidArgumentError } from "commander";
+import { nearest } from "../../base/nearest.ts";
+import type { LifecycleResponse, OverviewResponse, StateResponse } from "../../http/contract.ts";
+import { rateOf } from "../arguments.ts";
+import type { Act, Context } from "../program.ts";
+import { exitCodes } from "../show/failure.ts";
 import { type Column, type Paint, printJson, printTable } from "../show/terminal.ts";
+import type { Reached } from "../transport/reach.ts";
 import { reached } from "./reached.ts";
 import { printStuck } from "./stuck.ts";
+
+type Need = OverviewResponse["needs"][number];
 
 interface Row extends StateResponse {
   readonly lifecycle: string;
   readonly isFirst: boolean;
 }
 
+interface Options {
+  readonly watch?: boolean | number;
+  readonly failOn?: readonly string[];
+}
+
+const kinds: readonly Need["what"][] = [
+  "stuck",
+  "breakers",
+  "dead_letters",
+  "workers",
+  "lanes",
+  "schedules",
+  "outbox",
+  "alerts",
+  "waiting",
+];
+
+const examples = `
+Examples:
+  pawl status                                    once
+  pawl status --watch                            every 2 seconds, until Ctrl-C
+  pawl status --fail-on stuck,dead_letters       for a script: exit code 1 if one of them needs attention
+`;
+
 export function addStatus(program: Command, act: Act): void {
   program
     .command("status")
     .description("show instance counts by state, and what is stuck")
+    .option("--watch [seconds]", "show it again every 2 seconds, or as often as you say", seconds)
+    .option("--fail-on <kinds>", `exit with 1 if one of these needs attention: ${kinds.join(", ")}`, kindsIn)
+    .addHelpText("after", examples)
     .action(
-      act((context) =>
+      act<Options>((context, { watch, failOn = [] }) =>
         reached(context, async (pawl) => {
-          const lifecycles = await pawl.call("lifecycles", {});
-          const stuck = await pawl.call("stuck", {});
-          const { terminal } = context;
-          if (terminal.json) printJson(terminal, { pid: pawl.pid ?? null, lifecycles, stuck });
-          else
-            printTable(
-              terminal,
-              lifecycles.flatMap((one) => rowsOf(one, terminal.isTty)),
-              columns,
-            );
-          if (terminal.isTty && !terminal.json) {
-            if (stuck.length > 0) terminal.print("");
-            for (const group of stuck) printStuck(terminal, group);
-            const how =
-              pawl.pid === undefined
-                ? "Pawl is not running here; the database was read directly."
-                : `Running, pid ${pawl.pid}.`;
-            terminal.note(terminal.paintNotes.dim(`\n  ${how}`));
+          for (;;) {
+            if (watch !== undefined && context.terminal.isTty) context.terminal.print(clear);
+            await show(context, pawl);
+            const failing = failOn.length === 0 ? [] : await needsOf(pawl, failOn);
+            for (const { text } of failing) context.terminal.note(context.terminal.paintNotes.red(text));
+            if (failing.length > 0) return exitCodes.failed;
+            if (watch === undefined) return exitCodes.ok;
+            await delay((watch === true ? 2 : Number(watch)) * 1_000);
           }
-          return undefined;
         }),
       ),
     );
+}
+
+/** Moves to the top of the terminal and clears it. */
+const clear = "\u001b[H\u001b[2J";
+
+async function show({ terminal }: Context, pawl: Reached): Promise<void> {
+  const lifecycles = await pawl.call("lifecycles", {});
+  const stuck = await pawl.call("stuck", {});
+  if (terminal.json) return printJson(terminal, { pid: pawl.pid ?? null, lifecycles, stuck });
+  const rows = lifecycles.flatMap((one) => rowsOf(one, terminal.isTty));
+  printTable(terminal, rows, columns);
+  if (!terminal.isTty) return;
+  if (stuck.length > 0) terminal.print("");
+  for (const group of stuck) printStuck(terminal, group);
+  const isHere = pawl.pid !== undefined;
+  const how = isHere ? `Running, pid ${pawl.pid}.` : "Pawl is not running here; the database was read directly.";
+  terminal.note(terminal.paintNotes.dim(`\n  ${how}`));
+}
+
+async function needsOf(pawl: Reached, failOn: readonly string[]): Promise<readonly Need[]> {
+  const { needs } = await pawl.call("overview", {});
+  return needs.filter(({ what }) => failOn.includes(what));
+}
+
+function seconds(text: string): number {
+  return rateOf(text);
+}
+
+/** Also with hyphens, as options are written. */
+function kindsIn(text: string, before: readonly string[] = []): string[] {
+  const given = text.split(",").map((kind) => kind.trim().replaceAll("-", "_"));
+  const stray = given.find((kind) => !kinds.includes(kind as Need["what"]));
+  if (stray === undefined) return [...before, ...given];
+  const close = nearest(stray, kinds);
+  throw new InvalidArgumentError(close === undefined ? `Known are ${kinds.join(", ")}.` : `Did you mean ${close}?`);
 }
 
 /** Programs get every state; for people, the two built-in ones are left out while they are empty. */
