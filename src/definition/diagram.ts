@@ -3,6 +3,8 @@ import type { EdgeModel, LifecycleModel, StateKind, StateModel } from "./model.t
 export interface DiagramOptions {
   /** Also draws `fail`, `recover`, `restart` and `discard`, which nearly every state has. */
   readonly builtIns?: boolean;
+  /** Of these, also draws those that lead from one state to another, as in `"open failed"`. */
+  readonly ways?: readonly string[];
 }
 
 /**
@@ -44,7 +46,10 @@ interface Drawing {
 }
 
 function drawingOf(lifecycle: LifecycleModel, options: DiagramOptions): Drawing {
-  const edges = lifecycle.edges.filter((edge) => options.builtIns === true || !edge.builtIn);
+  const ways = new Set(options.ways);
+  const isDrawn = ({ builtIn, from, to }: EdgeModel) =>
+    options.builtIns || !builtIn || ways.has(`${from} ${to ?? from}`);
+  const edges = lifecycle.edges.filter(isDrawn);
   const touched = new Set(edges.flatMap((edge) => [edge.from, edge.to]));
   const states = [...lifecycle.states.values()].filter((state) => !state.builtIn || touched.has(state.name));
   const arrows = new Map<string, Arrow>();

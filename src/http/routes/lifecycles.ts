@@ -50,11 +50,17 @@ export const lifecycleRoutes = [
   }),
   get("diagram", "/lifecycles/{lifecycle}/diagram", "read", {
     summary: "Get the diagram of a lifecycle as SVG, Mermaid or DOT.",
-    takes: { format: oneOf("svg", "mermaid", "dot"), builtIns: flag },
+    takes: {
+      format: oneOf("svg", "mermaid", "dot"),
+      builtIns: about(flag, "Also draws `fail`, `recover`, `restart` and `discard`, which nearly every state has."),
+      way: about(listOf(text), "Of these, draws those that lead from one state to another, such as `open failed`."),
+    },
     answer: text,
-    call: (pawl, { lifecycle: name, format = "mermaid", builtIns }) => {
+    call: (pawl, { lifecycle: name, format = "mermaid", builtIns, way }) => {
       const lifecycle = lifecycleNamed(pawl, name);
-      return format === "svg" ? diagramSvg(lifecycle, { builtIns }) : diagram(lifecycle, format, { builtIns });
+      return format === "svg"
+        ? diagramSvg(lifecycle, { builtIns, ways: way })
+        : diagram(lifecycle, format, { builtIns, ways: way });
     },
   }),
 ];

@@ -75,7 +75,8 @@ export function isFailure(said: JournalResponse): boolean {
   return said.kind === "move" ? said.event === "fail" || said.to === "failed" : failures.has(said.what);
 }
 
-const failures = new Set<AttemptResponse["what"]>(["failed", "lapsed", "refused"]);
+/** How an attempt fails. */
+export const failures = new Set<AttemptResponse["what"]>(["failed", "lapsed", "refused"]);
 
 /** Which states were walked through, and over which arrows. */
 export function pathOf(journal: readonly JournalResponse[], at: string) {

@@ -20,6 +20,7 @@ import { may } from "../../session.ts";
 import { useRefresh } from "../../use-refresh.ts";
 import { useRequest } from "../../use-request.ts";
 import { StartDialog } from "../instances/start-dialog.tsx";
+import { AttemptsPanel } from "./attempts-panel.tsx";
 import { Callbacks, LateResults } from "./callbacks.tsx";
 import { Explanation } from "./explanation.tsx";
 import { pathOf } from "./history.ts";
@@ -71,7 +72,10 @@ export function Instance({ id }: { readonly id: string }) {
       <LateResults path={path} version={version} onAccepted={() => void again()} />
       <Explanation explanation={explanation} aheadMs={aheadMs} onDue={() => void again()} />
       <div class="instance">
-        <Timeline journal={journal} />
+        <div class="side">
+          <Timeline journal={journal} />
+          <AttemptsPanel journal={journal} aheadMs={aheadMs} />
+        </div>
         <div class="side">
           <About instance={instance} />
           <section class="panel">
@@ -138,10 +142,10 @@ function InstancePath({ instance, journal }: Pick<InstanceUpdate, "instance" | "
   const { lifecycle, state } = instance;
   const walked = useMemo(() => pathOf(journal, state), [journal, state]);
   // Built-in transitions are drawn only if they were taken: they lead from everywhere to everywhere.
-  const builtIns = walked.states.has("failed") || walked.states.has("discarded");
+  const way = [...walked.ways].filter((one) => !one.startsWith(" "));
   const drawn = useRequest(
-    () => get(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", builtIns }),
-    [lifecycle, builtIns],
+    () => get(`/lifecycles/${part(lifecycle)}/diagram`, { format: "svg", way }),
+    [lifecycle, way.join()],
   );
   const states = lifecycleNamed(lifecycle)?.states;
   if (drawn.answer === undefined || states === undefined) return null;

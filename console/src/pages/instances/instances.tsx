@@ -25,7 +25,14 @@ const columns: readonly Column<InstanceResponse>[] = [
   { name: "Id", show: ({ id }) => <Id id={id} href={`/instances/${id}`} />, value: ({ id }) => id },
   {
     name: "Key",
-    show: ({ id, key }) => (key === null ? <span class="quiet">–</span> : <Link href={`/instances/${id}`}>{key}</Link>),
+    show: ({ id, key }) =>
+      key === null ? (
+        <span class="quiet">–</span>
+      ) : (
+        <Link class="clamped" href={`/instances/${id}`} title={key}>
+          {key}
+        </Link>
+      ),
     value: ({ key }) => key,
   },
   {

@@ -112,7 +112,7 @@ interface ActionsProps {
 }
 
 function Actions({ sample, open, onChanged }: ActionsProps) {
-  const path = `/samples/${part(sample.id)}`;
+  const path = `/samples/${part(sample.id)}` as const;
   const reopen = () =>
     open((close) => (
       <AskReason

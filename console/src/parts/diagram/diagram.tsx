@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { StateResponse } from "../../../../src/http/contract.ts";
-import { type DrawnNode, readDrawing } from "./drawing.ts";
+import { type DrawnNode, fitNames, readDrawing } from "./drawing.ts";
 import "./diagram.css";
 
 export interface DiagramProps {
@@ -24,9 +24,11 @@ export function Diagram({ svg, states, countOf, onChoose, chosen, walked }: Diag
   const choose = useRef(onChoose);
   choose.current = onChoose;
   const canChoose = onChoose !== undefined;
+  const [zoom, setZoom] = useState(1);
   useEffect(() => {
     const drawing = readDrawing(svg);
     box.current!.replaceChildren(drawing.svg);
+    fitNames(drawing);
     nodes.current = drawing.nodes;
     for (const state of states) {
       const node = drawing.nodes.get(state.name);
@@ -34,6 +36,10 @@ export function Diagram({ svg, states, countOf, onChoose, chosen, walked }: Diag
       if (canChoose) node?.makeButton(() => choose.current?.(state.name));
     }
   }, [svg, states, canChoose]);
+  useEffect(() => {
+    box.current!.style.setProperty("--zoom", String(Math.round(zoom * 100)));
+    box.current!.classList.toggle("zoomed", zoom > 1);
+  }, [zoom]);
   useEffect(() => {
     if (countOf === undefined) return undefined;
     return effect(() => {
@@ -54,8 +60,19 @@ export function Diagram({ svg, states, countOf, onChoose, chosen, walked }: Diag
     }
   }, [svg, walked]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-    <section class={walked === undefined ? "diagram" : "diagram walk"} ref={box} tabIndex={0} aria-label="Diagram" />
+    <div class="diagram-box">
+      <fieldset class="choice diagram-zoom">
+        <legend class="hidden">Size of the diagram</legend>
+        <button type="button" aria-label="Smaller" disabled={zoom === 1} onClick={() => setZoom(zoom / 1.5)}>
+          −
+        </button>
+        <button type="button" aria-label="Larger" disabled={zoom > 4} onClick={() => setZoom(zoom * 1.5)}>
+          +
+        </button>
+      </fieldset>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+      <section class={walked === undefined ? "diagram" : "diagram walk"} ref={box} tabIndex={0} aria-label="Diagram" />
+    </div>
   );
 }
 

@@ -27,6 +27,23 @@ export function readDrawing(text: string): Drawing {
   return { svg, nodes };
 }
 
+/** The room between a name and the edge of its box. */
+const padding = 6;
+
+/** Makes each name as narrow as its box: Graphviz measures with a font that the browser may not have. */
+export function fitNames({ nodes }: Drawing): void {
+  for (const { group } of nodes.values()) {
+    const [text, shape] = [
+      group.querySelector("text"),
+      group.querySelector<SVGGraphicsElement>("polygon, path, ellipse"),
+    ];
+    const room = (shape?.getBBox().width ?? 0) - 2 * padding;
+    if (text === null || room <= 0 || text.getComputedTextLength() <= room) continue;
+    text.setAttribute("textLength", String(room));
+    text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+  }
+}
+
 /** A title would be shown as a tooltip that repeats the label. */
 function takeTitle(group: SVGGElement): string {
   const title = group.querySelector("title");
