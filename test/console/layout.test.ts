@@ -109,6 +109,21 @@ inBrowser("pages with long names and much data", () => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
+  test("the events of a step are behind a warning, those that a person should send in sight", async () => {
+    const waiting = await t.pawl.start(order, { key: "w", data: {} });
+    await page.goto(`${server.url}/instances/${waiting.id}`);
+    await page.getByRole("button", { name: "paid" }).waitFor();
+    await t.pawl.send(order, "w", "paid");
+    await page.getByText("packing", { exact: true }).first().waitFor();
+    await page.getByRole("button", { name: "paid" }).waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: "packed" }).count()).toBe(0);
+    await page.getByText("More", { exact: true }).click();
+    await page.getByRole("group", { name: "Sent by the worker of its step" }).getByText("packed").click();
+    await page.getByRole("dialog").getByText("the worker of its step sends this event").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+  });
+
   test.each([390, 640])("no page is wider than a window of %d pixels, and its actions are in reach", async (width) => {
     await page.setViewportSize({ width, height: 800 });
     for (const path of [`/instances/${id}`, "/instances?lifecycle=order", "/lifecycles/order", "/dead", "/"]) {

@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import type { AllowedEventResponse, InstanceResponse } from "../../../../src/http/contract.ts";
 import { part, post } from "../../api.ts";
-import { isInternal } from "../../lifecycles.ts";
+import { isInternal, lifecycleNamed } from "../../lifecycles.ts";
 import { Dialog, jsonIn, typedIn } from "../../parts/dialog.tsx";
 import { JsonField, ReasonField } from "../../parts/dialog-fields.tsx";
 import { Menu } from "../../parts/menu.tsx";
@@ -23,22 +23,48 @@ const builtIn: Readonly<Record<string, { readonly name: string; readonly means: 
   discard: { name: "Discard", means: "Ends the instance. Everything that waits for it is notified." },
 };
 
-/** The events that the instance currently accepts. */
+/** What usually sends the events of the current state: undefined if it waits for events from outside, as from a person. */
+function senderOf({ lifecycle, state }: InstanceResponse): string | undefined {
+  const known = lifecycleNamed(lifecycle)?.states.find(({ name }) => name === state);
+  switch (known?.kind) {
+    case "work":
+      return "the worker of its step";
+    case "ask":
+      return known.asks?.whom === "crowd" ? "the crowd that it asks" : "the queue that it asks";
+    case "join":
+      return "the end of its children";
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The events that the instance currently accepts. First those that a person should send; the events of a step, a
+ * question or a join are in the menu, behind a warning.
+ */
 export function InstanceActions({ instance, permitted, onDone, onCopy }: InstanceActionsProps) {
   const [event, setEvent] = useState<string>();
   const own = permitted.filter(({ event }) => builtIn[event] === undefined);
+  const sender = senderOf(instance);
   const known = permitted.filter(({ event }) => builtIn[event] !== undefined && may("operate"));
   return (
     <div class="actions">
-      {own.map((one) => (
-        <EventButton key={one.event} permitted={one} name={one.event} onPress={setEvent} />
-      ))}
+      {sender === undefined &&
+        own.map((one) => <EventButton key={one.event} permitted={one} name={one.event} onPress={setEvent} />)}
       {known
         .filter((one) => one.event === "recover")
         .map((one) => (
           <EventButton key={one.event} permitted={one} name="Retry" onPress={setEvent} />
         ))}
       <Menu label="More" name="More actions">
+        {sender !== undefined && own.length > 0 && (
+          <fieldset class="columns worker-events">
+            <legend>Sent by {sender}</legend>
+            {own.map((one) => (
+              <EventButton key={one.event} permitted={one} name={one.event} onPress={setEvent} />
+            ))}
+          </fieldset>
+        )}
         {known
           .filter((one) => one.event !== "recover")
           .map((one) => (
@@ -82,6 +108,7 @@ interface SendDialogProps {
 function SendDialog({ instance, event, onClose, onDone }: SendDialogProps) {
   const request = useRef(crypto.randomUUID());
   const special = builtIn[event];
+  const sender = special === undefined ? senderOf(instance) : undefined;
   const send = async (form: FormData) => {
     const body = {
       payload: jsonIn(form, "payload"),
@@ -98,10 +125,16 @@ function SendDialog({ instance, event, onClose, onDone }: SendDialogProps) {
       action={special?.name ?? "Send"}
       onDo={send}
       onClose={onClose}
-      dangerous={event === "discard" || event === "fail"}
+      dangerous={event === "discard" || event === "fail" || sender !== undefined}
       typed={event === "discard" ? "discard" : undefined}
     >
       {special !== undefined && <p class="quiet">{special.means}</p>}
+      {sender !== undefined && (
+        <p class="warning">
+          In state {instance.state}, {sender} sends this event. If you send it, the instance moves on without that work,
+          and the result of an attempt that runs is refused.
+        </p>
+      )}
       {special === undefined && <JsonField name="payload" label="Payload" rows={5} />}
       <ReasonField />
     </Dialog>
