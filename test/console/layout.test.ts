@@ -85,9 +85,10 @@ inBrowser("pages with long names and much data", () => {
     await diagram.getByText("packing").waitFor();
     expect(await diagram.getByText("restart").count()).toBe(0);
     await diagram.getByText("fail", { exact: true }).waitFor();
-    const before = (await diagram.locator("svg").boundingBox())!.width;
+    const width = async () => (await diagram.locator("svg").boundingBox())!.width;
+    const before = await width();
     await page.getByRole("button", { name: "Larger" }).click();
-    expect((await diagram.locator("svg").boundingBox())!.width).toBeGreaterThan(before * 1.3);
+    await expect.poll(width).toBeGreaterThan(before * 1.3);
     await page.goto(`${server.url}/lifecycles/order`);
     await diagram.getByText("packing").waitFor();
     const outside = await page.evaluate<string[]>(
