@@ -249,8 +249,9 @@ CREATE FUNCTION pawl.ms(at timestamp with time zone) RETURNS double precision
     RETURN round((date_part('epoch'::text, at) * (1000)::double precision));
 
 CREATE FUNCTION pawl.now() RETURNS timestamp with time zone
-    LANGUAGE sql STABLE
-    RETURN date_trunc('milliseconds'::text, clock_timestamp());
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$ begin return date_trunc('milliseconds', clock_timestamp()); end $$;
 
 CREATE FUNCTION pawl.refuse() RETURNS trigger
     LANGUAGE plpgsql

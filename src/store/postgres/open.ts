@@ -34,6 +34,12 @@ const serverTimeouts = {
 const clientTimeouts = { connectionTimeoutMillis: 10_000, query_timeout: 45_000 };
 
 /**
+ * Connections at rest are closed after a while, except the last few: the first statements on a new one cost some
+ * milliseconds each, for its plans.
+ */
+const kept = { connections: 2, idleMs: 60_000 };
+
+/**
  * Connecting takes several round trips and a new process of the server: with a shorter timeout it might never succeed.
  */
 function timeoutsWithin(ms: number): typeof clientTimeouts {
@@ -82,6 +88,8 @@ async function connect(
   const within = options.answerWithinMs;
   const config = {
     max: options.connections ?? 10,
+    min: Math.min(kept.connections, options.connections ?? 10),
+    idleTimeoutMillis: kept.idleMs,
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "pawl",
@@ -93,7 +101,7 @@ async function connect(
   } as pg.PoolConfig;
   const { query_timeout: _, ...untimed } = config;
   const poolOf = (connections: number | undefined, option: string) =>
-    new LendingPool(hosts, connections === undefined ? config : { ...config, max: connections }, option, warn);
+    new LendingPool(hosts, connections === undefined ? config : { ...config, max: connections, min: 0 }, option, warn);
   const pool = poolOf(undefined, "connections");
   const limited = new LimitedReads((connections) => poolOf(connections, "http.limits.connections"));
   const db = new PostgresDb(target, hosts, pool, limited, untimed, direct, users);
