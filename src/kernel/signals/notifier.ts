@@ -17,8 +17,8 @@ const allTopics = "*";
 
 /**
  * Sends the hints of this process to others, and receives theirs: after a quiet time at once, otherwise collected into
- * one notification, and always outside of the transactions that they are about. Lost notifications are made up for by
- * polling.
+ * one notification. Outside of the transactions that they are about, since commits that notify wait for each other; but
+ * after a quiet time a start may send its own. Lost notifications are made up for by polling.
  */
 export class Notifier {
   readonly #db: Db;
@@ -29,6 +29,8 @@ export class Notifier {
   readonly #lanes = new Set<string>();
   readonly #instances = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
+  /** Hints of this turn of the event loop are collected, and then sent. */
+  #isDue = false;
   #intervalMs = minIntervalMs;
   #hints = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -58,7 +60,22 @@ export class Notifier {
     this.#closed = true;
     await this.#listener?.stop();
     clearTimeout(this.#timer);
-    if (this.#timer !== undefined) await this.#send(); // The last words, too.
+    if (this.#timer !== undefined || this.#isDue) await this.#send(); // The last words, too.
+  }
+
+  /**
+   * The notification about a topic, for a transaction that sends it itself; undefined unless it has been quiet for a
+   * while and nothing else is to be sent.
+   */
+  claimNotice(topics: readonly string[]): string | undefined {
+    const isQuiet = this.#timer === undefined && !this.#isDue && !this.#sending && this.#silentMs >= this.#intervalMs;
+    if (!isQuiet || this.#closed) return undefined;
+    this.#sentAt = performance.now();
+    return this.#textOf(topics);
+  }
+
+  get #silentMs(): number {
+    return performance.now() - this.#sentAt;
   }
 
   #queueTopic(topic: string): void {
@@ -66,14 +83,20 @@ export class Notifier {
     if (!topic.includes("-") || topic.includes("@")) this.#lanes.add(topic);
     else if (this.#instances.size <= maxInstances) this.#instances.add(topic);
     this.#hints += 1;
-    if (this.#timer !== undefined || this.#sending) return;
-    const silentMs = performance.now() - this.#sentAt;
-    this.#timer = setTimeout(() => void this.#send(), Math.max(0, this.#intervalMs - silentMs));
-    this.#timer.unref();
+    if (this.#timer !== undefined || this.#isDue || this.#sending) return;
+    const restMs = this.#intervalMs - this.#silentMs;
+    if (restMs > 0) this.#timer = setTimeout(() => void this.#send(), restMs).unref();
+    else {
+      this.#isDue = true;
+      queueMicrotask(() => {
+        if (this.#isDue) void this.#send();
+      });
+    }
   }
 
   async #send(): Promise<void> {
     this.#timer = undefined;
+    this.#isDue = false;
     const instances = this.#instances.size <= maxInstances ? [...this.#instances] : [];
     const text = this.#textOf([...this.#lanes, ...instances]) ?? this.#textOf([...this.#lanes]);
     this.#intervalMs =
