@@ -20,6 +20,7 @@ import { Notifier } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
 import { type StuckAfter, stuckAfterOf } from "./stuck-after.ts";
 import { LeaseExpiry } from "./tasks/lease-expiry.ts";
+import { LocalWorkers } from "./tasks/local-workers.ts";
 import type { CompanionTable } from "./types/companion-table.ts";
 
 /** The context of the kernel's verbs. Created once per process, and passed to all parts that need it. */
@@ -43,6 +44,8 @@ export interface Kernel {
   readonly breakers: BreakerStates;
   /** How long an unknown outcome of a call is retried. */
   readonly outcomeTimeoutMs: number;
+  /** The workers of this process. */
+  readonly localWorkers: LocalWorkers;
   /** Decides when leases count as those of dead workers. */
   readonly expiry: LeaseExpiry;
   /** Lapsed leases that could not be reported, by their tasks. */
@@ -106,6 +109,7 @@ export function makeKernel(given: {
     timetable: new Timetable(given.schedules ?? []),
     breakers: new BreakerStates(given.lifecycles, given.breakers),
     unwritableLapses: new ItemBackoff(),
+    localWorkers: new LocalWorkers(),
     expiry: new LeaseExpiry((text) => given.telemetry.log.warn({}, text)),
     process: newId(),
     telemetry: given.telemetry,

@@ -34,6 +34,7 @@ export class Claimer {
   #turn = 0;
   #urgency = Number.POSITIVE_INFINITY;
   #restMs = Number.POSITIVE_INFINITY;
+  #isEmptied = false;
 
   constructor(kernel: Kernel, lanes: Lanes, leaseHolder: LeaseHolder, now: () => number = () => performance.now()) {
     this.#kernel = kernel;
@@ -52,17 +53,26 @@ export class Claimer {
     return this.#restMs;
   }
 
+  /** The last claim has looked at all open lanes, and has left nothing in them that could be claimed. */
+  get isEmptied(): boolean {
+    return this.#isEmptied;
+  }
+
+  /** The same as `claimFrom`, once the closed lanes are known as they were half a second ago at most. */
+  async claim(room: number, gatedRoom = room, idle = room): Promise<ClaimedTask[]> {
+    await this.#lanes.refresh();
+    return this.claimFrom(room, gatedRoom, idle);
+  }
+
   /**
    * Claims up to a number of tasks, up to a number of them from behind gates, and as many probes as can begin at once.
    * Tasks beyond `idle` wait here for a slot: until a task has begun, it spends no attempt.
    */
-  async claim(room: number, gatedRoom = room, idle = room): Promise<ClaimedTask[]> {
-    await this.#lanes.refresh();
+  async claimFrom(room: number, gatedRoom: number, idle: number): Promise<ClaimedTask[]> {
     const probes = await this.#probes(idle);
-    return [
-      ...probes,
-      ...(await this.#takeOpen(room - probes.length, gatedRoom - probes.length, idle - probes.length)),
-    ];
+    const open = await this.#takeOpen(room - probes.length, gatedRoom - probes.length, idle - probes.length);
+    if (probes.length > 0) this.#isEmptied = false;
+    return [...probes, ...open];
   }
 
   async #takeOpen(room: number, gatedRoom: number, idle: number): Promise<ClaimedTask[]> {
@@ -72,7 +82,9 @@ export class Claimer {
     const free = await this.#fromOpenLanes(room - gated.length, idle - gated.length);
     const left = Math.min(room - free.length, gatedRoom);
     const isDue = free.length === 0 || this.#now() - this.#gatesAt >= gatesEveryMs;
-    if (!gatesAreFirst && isDue) gated.push(...(await this.#behindGates(left, idle - free.length)));
+    const looksBehindGates = !gatesAreFirst && isDue;
+    if (looksBehindGates) gated.push(...(await this.#behindGates(left, idle - free.length)));
+    if (this.#lanes.hasOpenGates) this.#isEmptied &&= looksBehindGates && gated.length < left;
     return [...gated, ...free];
   }
 
@@ -88,6 +100,7 @@ export class Claimer {
 
   async #fromOpenLanes(limit: number, idle: number): Promise<ClaimedTask[]> {
     const lanes = this.#lanes.freeInTurn();
+    this.#isEmptied = lanes.length === 0;
     if (lanes.length === 0 || limit <= 0) return [];
     const now = this.#now();
     if (now - this.#wholeLookAt >= wholeLookEveryMs) this.#lastClaimed.clear();
@@ -108,6 +121,7 @@ export class Claimer {
     if (isFull)
       for (const { lane, priority, lease } of tasks) this.#lastClaimed.set(lane, { priority, id: lease.taskId });
     else this.#lastClaimed.clear();
+    this.#isEmptied = isWhole && !isFull;
     return tasks.length === 0 && !isWhole ? this.#fromOpenLanes(limit, idle) : tasks;
   }
 

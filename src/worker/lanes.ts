@@ -99,11 +99,26 @@ export class Lanes {
     this.#watchOurs();
   }
 
-  /** Reads which are closed, unless the last read is recent. */
-  async refresh(): Promise<void> {
-    if (this.#now() - this.#readAt > rereadMs) await this.read();
-    if (this.#now() - this.#refreshedAt < freshMs) return;
+  /** Nothing is known about which are open, or it has changed: a claim must not go by it. */
+  get isUnknown(): boolean {
+    return this.#refreshedAt === Number.NEGATIVE_INFINITY;
+  }
+
+  /** As far as is known, all are open and stay open unless a person pauses one: no breaker can close or open one. */
+  get areSteady(): boolean {
+    return !this.isUnknown && this.#closed.size === 0 && this.#breakers.size === 0 && !this.#isOld;
+  }
+
+  get #isOld(): boolean {
+    return this.#now() - this.#readAt > rereadMs;
+  }
+
+  /** Reads which are closed, unless the last read is recent. Returns whether one was opened. */
+  async refresh(): Promise<boolean> {
+    if (this.#isOld) await this.read();
+    if (this.#now() - this.#refreshedAt < freshMs) return false;
     const lookedAt = this.#now();
+    const before = this.#closed;
     await advanceBreakers(this.#kernel);
     this.#closed = await readClosedLanes(this.#kernel, this.#ours);
     const gates = gatesOf(this.#kernel, this.#ours, (breaker) => rampLimitOf(this.#kernel, breaker));
@@ -116,11 +131,16 @@ export class Lanes {
       return lanes.length === 0 ? [] : [{ ...gate, lanes }];
     });
     this.#refreshedAt = lookedAt;
+    return [...before.keys()].some((lane) => !this.#closed.has(lane));
   }
 
   /** Those that are open and have no gate. The order turns by one each time, so that no lane starves another. */
   freeInTurn(): string[] {
     return turned(this.#free, this.#turn++);
+  }
+
+  get hasOpenGates(): boolean {
+    return this.#openGates.length > 0;
   }
 
   /** The gates before open lanes: these are claimed separately. */
@@ -141,7 +161,19 @@ export class Lanes {
   /** Whether a task of this lane can be granted without a claim: it is open as far as is known, and has no gate. */
   mayGrant(lane: string): boolean {
     const isFresh = this.#now() - this.#refreshedAt < 2 * freshMs;
-    return isFresh && this.#freeSet.has(lane) && !this.mustWait({ lane });
+    return isFresh && this.#isFree(lane);
+  }
+
+  /**
+   * Whether the first step of a new instance can be leased with the start. The start checks itself that the lane is not
+   * paused, so only a breaker must be known.
+   */
+  mayGrantAtStart(lane: string): boolean {
+    return !this.isUnknown && (this.#breakers.has(lane) ? this.mayGrant(lane) : this.#isFree(lane));
+  }
+
+  #isFree(lane: string): boolean {
+    return this.#freeSet.has(lane) && !this.mustWait({ lane });
   }
 
   /**

@@ -73,6 +73,8 @@ export class TaskPool {
   readonly #forgetHints: () => void;
   readonly #tasks = new Map<string, PooledTask>();
   readonly #waiting: PooledTask[] = [];
+  /** The slots that starts of this process have reserved, by the id of the task. */
+  readonly #reserved = new Set<string>();
   /** Running steps that are not marked as begun in the database. */
   readonly #unmarked = new Set<PooledTask>();
   #marking: NodeJS.Timeout | undefined;
@@ -102,7 +104,7 @@ export class TaskPool {
   /** How many more tasks there is room for. */
   get room(): number {
     const { concurrency, prefetch = this.#prefetch.prefetch(concurrency - this.#slowSteps) } = this.#options.settings;
-    return this.#waiting.length > concurrency ? 0 : concurrency + prefetch - this.#tasks.size;
+    return this.#waiting.length > concurrency ? 0 : concurrency + prefetch - this.#tasks.size - this.#reserved.size;
   }
 
   /** In how many slots a step runs that does not end soon. */
@@ -121,9 +123,13 @@ export class TaskPool {
     return this.#options.settings.concurrency - waiting;
   }
 
+  get isEmpty(): boolean {
+    return this.#tasks.size === 0;
+  }
+
   /** How many more tasks could begin at once. */
   get idle(): number {
-    return this.#options.settings.concurrency - this.#running - this.#waiting.length;
+    return this.#options.settings.concurrency - this.#running - this.#waiting.length - this.#reserved.size;
   }
 
   /** The number of tasks by lane. */
@@ -135,12 +141,29 @@ export class TaskPool {
 
   /** The ids of the tasks that are leased to this worker, as far as it knows. */
   get known(): string[] {
-    return [...this.#tasks.keys(), ...this.#abandoned];
+    return [...this.#tasks.keys(), ...this.#reserved, ...this.#abandoned];
   }
 
   /** How many steps continue though their signal was aborted a while ago. */
   get stuck(): number {
     return this.#stuck.count;
+  }
+
+  /** Reserves a slot for a task that is about to be leased with the start of its instance; returns whether one was free. */
+  reserve(taskId: string): boolean {
+    if (this.idle <= 0) return false;
+    this.#reserved.add(taskId);
+    return true;
+  }
+
+  /** The slot was filled by the task, or is free again. */
+  endReservation(taskId: string): void {
+    this.#reserved.delete(taskId);
+    this.#options.onFree();
+  }
+
+  get hasReservations(): boolean {
+    return this.#reserved.size > 0;
   }
 
   add(tasks: readonly ClaimedTask[]): void {
@@ -186,8 +209,13 @@ export class TaskPool {
     );
   }
 
+  /** A leased task comes too late for a worker that stops: it is returned unspent. */
+  refuse(task: ClaimedTask): void {
+    report(this.#kernel, [{ task, outcome: { kind: "released" } }]).catch(this.#options.settings.onFailure);
+  }
+
   /** Starts no more tasks, waits for running ones within the grace time, and returns the rest. */
-  async drain(untilFree: (ms: number) => Promise<void>): Promise<void> {
+  async drain(untilFree: (ms: number) => Promise<unknown>): Promise<void> {
     await this.returnWaiting(() => true);
     const endAt = performance.now() + this.#options.settings.graceMs;
     while (this.#tasks.size > 0 && performance.now() < endAt) await untilFree(endAt - performance.now());

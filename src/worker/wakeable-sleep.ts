@@ -11,8 +11,13 @@ export class WakeableSleep {
     this.#resolve?.();
   }
 
-  /** Rests for so long at most; undefined: until it is ended. */
-  async sleep(ms?: number): Promise<void> {
+  /** Something has ended the next rest already. */
+  get isWoken(): boolean {
+    return this.#hinted;
+  }
+
+  /** Rests for so long at most; undefined: until it is ended. Returns whether something ended it. */
+  async sleep(ms?: number): Promise<boolean> {
     if (!this.#hinted) {
       await new Promise<void>((resolve) => {
         const timer = ms === undefined ? undefined : setTimeout(resolve, timerMs(ms));
@@ -22,7 +27,9 @@ export class WakeableSleep {
         };
       });
     }
+    const isWoken = this.#hinted;
     this.#resolve = undefined;
     this.#hinted = false;
+    return isWoken;
   }
 }

@@ -4,6 +4,7 @@ import { timerMs } from "../base/duration.ts";
 import { checkParents } from "../kernel/family/check-parents.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { checksTopic } from "../kernel/signals/signals.ts";
+import type { LocalWorker } from "../kernel/tasks/local-workers.ts";
 import { returnLostClaims } from "../kernel/tasks/lost-claims.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { GrantDecider } from "../kernel/types/move-origin.ts";
@@ -39,8 +40,6 @@ export interface WorkerHooks {
 /** How long a worker leaves the database alone that did not answer. */
 export const errorWaitMs = 5_000;
 const looksAtOnce = 500;
-/** How long a worker waits for a round of maintenance before it claims. */
-const recoveryWaitMs = 1_000;
 /** How long a worker that stops waits until tasks of a claim without a reply are returned. */
 const returnWaitMs = 1_000;
 
@@ -69,8 +68,12 @@ export class Worker {
   #stopping = false;
   /** The last claim was not answered, or failed: it may have leased tasks. */
   #isClaimUnknown = false;
+  /** The same of a start that was to lease its first step to this worker. */
+  #isStartUnknown = false;
   /** An error outside of steps causes a pause. */
   #slotFailed = false;
+  /** Something may wait in a lane: a hint came, the last claim left something, or it is time to poll. */
+  #mayWait = true;
   #maintainedAt = Number.NEGATIVE_INFINITY;
   /** A parent has an open check. */
   #hasChecks = false;
@@ -94,7 +97,9 @@ export class Worker {
       grant: this.#grant,
       isGated: (lane) => this.#lanes.isGated(lane),
       mustWait: (task) => this.#lanes.mustWait(task),
-      onFree: () => this.#idleSleep.wake(),
+      onFree: () => {
+        if (this.#mayWait || this.#stopping) this.#idleSleep.wake();
+      },
       onStuck: () => this.#heartbeat.now(),
       onSlotError: (error) => {
         this.#slotFailed = true;
@@ -119,6 +124,7 @@ export class Worker {
     this.#breakerReporter = new BreakerReporter(kernel, this.#settings.onFailure);
     kernel.telemetry.meters.workers.add(this);
     kernel.telemetry.log.info({ worker: this.id, concurrency: this.#settings.concurrency }, "Worker started.");
+    kernel.localWorkers.add(this.#starts);
     this.#companions = hooks.startWith?.() ?? [];
     this.#onStopped = hooks.onStopped ?? (() => {});
     this.#ended = this.#loop().finally(() => this.#logStopped());
@@ -167,7 +173,7 @@ export class Worker {
           this.#heartbeat.now();
         }
         this.#states.enter("Recovery");
-        await waitAtMost(recoveryWaitMs, this.#maintain());
+        void this.#maintain(); // Steps do not wait for it.
         this.#states.enter("Polling");
         if (await this.#pollUntilEmpty()) backoff.reset();
         if (this.#stopping) break;
@@ -179,7 +185,7 @@ export class Worker {
         this.#states.enter("Backoff");
         const restMs = Math.min(backoff.next(), this.#claimer.restMs);
         this.#states.enter("Idle", restMs);
-        await this.#idleSleep.sleep(restMs);
+        if (!(await this.#idleSleep.sleep(restMs))) this.#mayWait = true;
       } catch (error) {
         this.#kernel.expiry.failed(error);
         this.#settings.onFailure(error);
@@ -187,6 +193,10 @@ export class Worker {
       }
     }
     forget();
+    this.#kernel.localWorkers.remove(this.#starts);
+    const endAt = performance.now() + returnWaitMs;
+    while (this.#pool.hasReservations && performance.now() < endAt)
+      await this.#idleSleep.sleep(endAt - performance.now());
     // A database that is away is not waited for: their leases will lapse.
     await waitAtMost(returnWaitMs, this.#returnLostClaims().catch(this.#settings.onFailure));
     await this.#pool.drain((ms) => this.#idleSleep.sleep(ms));
@@ -196,16 +206,19 @@ export class Worker {
   }
 
   async #waitAfterError(): Promise<void> {
+    this.#mayWait = true;
     this.#states.enter("ErrorWait", errorWaitMs);
     if (!this.#stopping) await this.#errorSleep.sleep(errorWaitMs);
   }
 
-  /** Claims and runs until a claim returns nothing; returns whether there was anything. */
+  /** Claims and runs while something may wait; returns whether there was anything. */
   async #pollUntilEmpty(): Promise<boolean> {
     let worked = false;
     while (!(this.#stopping || this.#slotFailed)) {
-      await this.#lanes.refresh();
+      const willClaim = this.#mayWait && this.#pool.room > 0;
+      if (this.#lanes.isUnknown || !(willClaim || this.#pool.isEmpty)) await this.#refreshLanes();
       await this.#pool.returnWaiting((task) => this.#lanes.mustWait(task));
+      if (!this.#mayWait) return worked;
       const { room } = this.#pool;
       if (room <= 0) {
         await this.#idleSleep.sleep(Math.min(this.#settings.pollMs, freshMs)); // A slot that gets free ends this rest.
@@ -220,17 +233,35 @@ export class Worker {
     return worked;
   }
 
+  /**
+   * Claims, and reads which lanes are closed meanwhile, where that was not read lately: a claimed task of a lane that
+   * turns out to be closed does not begin. An idle worker reads it only if it has found something.
+   */
   async #claim(room: number): Promise<ClaimedTask[]> {
     await this.#returnLostClaims();
-    const { gatedRoom, idle } = this.#pool;
+    const { gatedRoom, idle, isEmpty } = this.#pool;
     this.#isClaimUnknown = true;
-    const tasks = await claimInstrumented(this.#kernel, () => this.#claimer.claim(room, gatedRoom, idle));
+    this.#mayWait = false; // A hint from now on may be about something that this claim does not see.
+    const isQuiet = isEmpty && this.#lanes.areSteady;
+    const [tasks] = await allSettled([
+      claimInstrumented(this.#kernel, () => this.#claimer.claimFrom(room, gatedRoom, idle)),
+      isQuiet ? Promise.resolve() : this.#refreshLanes(),
+    ]);
+    if (tasks.length > 0) await this.#refreshLanes();
     this.#isClaimUnknown = false;
+    if (!this.#claimer.isEmptied) this.#mayWait = true;
     return tasks;
   }
 
+  /** Lanes that were opened may hold work. */
+  async #refreshLanes(): Promise<void> {
+    if (await this.#lanes.refresh()) this.#mayWait = true;
+  }
+
   async #returnLostClaims(): Promise<void> {
-    if (!this.#isClaimUnknown) return;
+    if (!this.#isClaimUnknown && !this.#isStartUnknown) return;
+    this.#isStartUnknown = false;
+    this.#isClaimUnknown = true;
     await returnLostClaims(this.#kernel, { worker: this.id, known: this.#pool.known });
     this.#isClaimUnknown = false;
   }
@@ -245,9 +276,35 @@ export class Worker {
     return { worker: this.id, leaseMs: this.#settings.leaseMs };
   };
 
+  /**
+   * The first step of an instance that this process starts is leased to this worker with the start, if it rests with a
+   * free slot and knows of nothing that waits. The step begins after the caller of the start has continued.
+   */
+  readonly #starts: LocalWorker = {
+    reserve: (taskId, { lane }) => {
+      const isAtRest = this.state === "Idle" && !this.#mayWait && !this.#idleSleep.isWoken;
+      if (!isAtRest || this.#stopping || !this.#lanes.mayGrantAtStart(lane) || !this.#pool.reserve(taskId)) return null;
+      return { worker: this.id, leaseMs: this.#settings.leaseMs };
+    },
+    settle: (taskId, result) => {
+      setImmediate(() => {
+        if (result === "unknown") this.#isStartUnknown = true;
+        else if (result !== "unwritten" && this.#stopping) this.#pool.refuse(result);
+        else if (result !== "unwritten") this.#pool.add([result]);
+        this.#pool.endReservation(taskId);
+        if (result === "unknown") this.#hasWork();
+      });
+    },
+  };
+
+  #hasWork(): void {
+    this.#mayWait = true;
+    this.#idleSleep.wake();
+  }
+
   /** Wakes when there may be work; returns a function that ends that. */
   #watch(): () => void {
-    const forgetLanes = this.#lanes.watch(() => this.#idleSleep.wake());
+    const forgetLanes = this.#lanes.watch(() => this.#hasWork());
     const forgetChecks = this.#kernel.signals.wait(checksTopic, () => {
       this.#hasChecks = true;
       this.#idleSleep.wake();
@@ -293,6 +350,12 @@ export class Worker {
       onFailure(error);
     }
   }
+}
+
+/** Waits for both, also when one of them fails. */
+async function allSettled<One, Other>(both: [Promise<One>, Promise<Other>]): Promise<[One, Other]> {
+  await Promise.allSettled(both);
+  return Promise.all(both);
 }
 
 /** Waits for a promise that never rejects, with a limit. */

@@ -45,6 +45,11 @@ const chain = lifecycle("chain", {
 });
 const model = job("model", { run: () => {}, limit: 20, rate: "5000/m" });
 const hourly = schedule("hourly", { interval: "1h", start: model });
+const prompt = lifecycle("prompt", {
+  deadline: { within: "1h" },
+  initial: "one",
+  states: { one: { run: () => {}, on: { next: "done" } }, done: { final: "success" } },
+});
 const lanes = ["chain@1/one", "chain@1/two", "chain@1:after", "model@1/pending"];
 const holder = { worker: "w", leaseMs: 30_000 };
 const claim = { lanes: lanes.slice(0, 3), limit: 50, share: 50, ...holder };
@@ -67,10 +72,19 @@ async function everyRelayStatement(kernel: Kernel): Promise<void> {
   await pruneMessages(kernel.db, 365 * 86_400_000, 100);
 }
 
+/** Starts whose first steps are leased with them, with timers and without. */
+async function leasedStarts(pawl: Pawl, kernel: Kernel): Promise<void> {
+  const resting = { reserve: () => ({ worker: "w", leaseMs: 30_000 }), settle: () => {} };
+  kernel.localWorkers.add(resting);
+  await Promise.all([pawl.start(chain, { data: {} }), pawl.enqueue(model), pawl.start(chain, { data: {} })]);
+  await pawl.start(prompt, {});
+  kernel.localWorkers.remove(resting);
+}
+
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
   const { pawl, kernel } = await openOn(db, {
-    lifecycles: [chain, model, asks, graded, ...kindred, ...failing],
+    lifecycles: [chain, model, prompt, asks, graded, ...kindred, ...failing],
     schedules: [hourly],
     logger: false,
   });
@@ -81,6 +95,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
     keys.map((key) => ({ key, data: {} })),
   );
   await pawl.start(chain, { key: keys[0]!, data: {} });
+  await leasedStarts(pawl, kernel);
   for (let turn = 0; turn < 3; turn++) {
     const tasks = await claimFromLanes(kernel, claim);
     await renewTaskLeases(

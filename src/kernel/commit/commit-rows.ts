@@ -29,7 +29,7 @@ export async function writeUpdates(
 }
 
 /**
- * Writes new instances whose key is free, in one statement; returns which, and when. `onMove` of their lifecycles runs
+ * Writes new instances whose key is free, in one statement; returns which, when, and whether their leases were given. `onMove` of their lifecycles runs
  * after it: `db` is a transaction then.
  */
 export async function commitStarts(
@@ -37,19 +37,20 @@ export async function commitStarts(
   db: Executor,
   starts: readonly PlannedStart[],
   rows: Rows,
-): Promise<Map<string, number>> {
+  notice?: string,
+): Promise<Map<string, Written>> {
   const companion = kernel.companions.get(starts[0]!.row.lifecycle)?.starting(starts.map((one) => one.decision));
   if (kernel.faults !== undefined) await kernel.faults.at("start.before");
   const written = await insertInstances(
     db,
     starts.map((one) => one.row),
-    { related: rows, companion },
+    { related: rows, companion, notice },
   );
   if (kernel.faults !== undefined) await kernel.faults.at("start.after");
   const times = noted(kernel, written, rows);
   await runStartHooks(kernel, db as Tx, starts, times);
   announceStarts(kernel, db, starts, times);
-  return times;
+  return new Map(written.map((one) => [one.id, one]));
 }
 
 /** Notes when updates were written: then the steps that were leased with them are theirs. */

@@ -121,7 +121,7 @@ export function effectRows({ effects, instance }: Decision, newId: () => string)
 
 /** The row of an instance after a move that was written at `atMs`. */
 export function rowAfter(
-  row: InstanceRow,
+  row: Pick<InstanceRow, "id" | "lifecycle" | "key" | "parent_lifecycle" | "parent_id" | "created_ms">,
   instance: InstanceModel,
   { atMs, alarms, inbox, hasChildren }: { atMs: number; alarms: number; inbox: number; hasChildren: boolean },
 ): InstanceRow {

@@ -1,10 +1,10 @@
-import { PawlError } from "../../base/errors.ts";
+import { isPawlError, PawlError } from "../../base/errors.ts";
 import { storableText } from "../../base/json.ts";
 import { decideStart } from "../../definition/decide/decide.ts";
 import type { InstanceModel } from "../../definition/decide/instance.ts";
 import type { Decision } from "../../definition/decide/move.ts";
 import { type InstanceRow, readInstances, readInstancesByKey } from "../../store/move/instances.ts";
-import type { NewInstance } from "../../store/move/start-instances.ts";
+import { isPlain, type NewInstance } from "../../store/move/start-instances.ts";
 import type { NextStep } from "../../store/move/written.ts";
 import type { Executor } from "../../store/port/db.ts";
 import { commitStarts } from "../commit/commit-rows.ts";
@@ -14,9 +14,13 @@ import { splitBySize } from "../commit/split-by-size.ts";
 import { asPawlError, itemInvalid } from "../errors.ts";
 import { inTransaction, type Kernel } from "../kernel.ts";
 import { retryUntilKnown } from "../retry-unknown-outcome.ts";
+import { FirstLeases } from "../tasks/first-leases.ts";
 import type { Snapshot } from "../types/snapshot.ts";
 import type { PlannedStart, Start, Started } from "../types/start.ts";
 import { snapshotAfter, snapshotOf } from "./snapshot.ts";
+
+/** More starts than this are bulk work: their tasks are claimed in batches, and notifications about them collected. */
+const mostFew = 64;
 
 /**
  * Starts a list of instances in one statement. If a key is in use, its instance is returned. They are written in the
@@ -74,21 +78,34 @@ async function writeHooked(
   }
 }
 
+/** How starts are written outside of a transaction: with leases of first steps, and a notification of their own. */
+interface StartedWith {
+  readonly leases?: FirstLeases | undefined;
+  readonly notice?: string | undefined;
+}
+
 async function writeOnce(
   kernel: Kernel,
   db: Executor,
   planned: readonly PlannedStart[],
   outcomes: Map<PlannedStart, Started>,
+  { leases, notice }: StartedWith = {},
 ): Promise<void> {
-  const written = await commitStarts(kernel, db, planned, rowsOf(planned));
-  for (const one of planned) {
-    const atMs = written.get(one.row.id);
+  const starts = leases?.starts ?? planned;
+  const written = await commitStarts(kernel, db, starts, rowsOf(planned), notice);
+  for (const [index, one] of planned.entries()) {
+    const { now_ms: atMs, leased } = written.get(one.row.id) ?? {};
     if (atMs === undefined) continue;
     outcomes.set(one, { ok: true, created: true, instance: bornAt(one, atMs) });
-    if (one.row.step !== null) kernel.signals.hint(one.row.step.lane);
+    const { step } = starts[index]!.row;
+    if (step?.grant != null && leased === true) leases!.give(starts[index]!, atMs);
+    else if (step !== null && notice !== undefined) kernel.signals.receive(step.lane);
+    else if (step !== null) kernel.signals.hint(step.lane);
   }
   const rest = planned.filter((one) => !written.has(one.row.id));
-  if (rest.length > 0) await adopt(db, rest, outcomes);
+  if (rest.length === 0) return;
+  await adopt(db, rest, outcomes);
+  await leases?.find(rest.filter((one) => isCreated(outcomes.get(one))));
 }
 
 async function write(
@@ -98,16 +115,33 @@ async function write(
   outcomes: Map<PlannedStart, Started>,
 ): Promise<void> {
   if (db !== kernel.db) return writeOnce(kernel, db, planned, outcomes);
+  const companion = kernel.companions.get(planned[0]!.row.lifecycle);
+  const isFew = planned.length <= mostFew && isPlain({ related: rowsOf(planned), companion });
+  const leases = isFew ? new FirstLeases(kernel, planned) : undefined;
+  const notice = isFew ? noticeOf(kernel, leases!.starts) : undefined;
   try {
     // The same statement again after a lost reply: rows that it wrote the first time are found by id.
-    await retryUntilKnown(kernel, () => writeOnce(kernel, db, planned, outcomes));
+    await retryUntilKnown(kernel, () => writeOnce(kernel, db, planned, outcomes, { leases, notice }));
+    leases?.settle("unwritten");
   } catch (thrown) {
     const error = asPawlError(thrown);
+    leases?.settle(isPawlError(error, "outcome_unknown") ? "unknown" : "unwritten");
     if (error.fault === "environment") throw error;
     // One that the database refuses is not to keep its neighbours out.
     if (planned.length > 1) for (const one of planned) await write(kernel, db, [one], outcomes);
     else outcomes.set(planned[0]!, { ok: false, error });
   }
+}
+
+/** The notification that these starts can send themselves: then the workers of other processes hear of it a round trip sooner. */
+function noticeOf({ notifier }: Kernel, starts: readonly PlannedStart[]): string | undefined {
+  const isLeased = starts.some(({ row: { step } }) => step?.grant != null);
+  const lanes = new Set(starts.flatMap(({ row: { step } }) => (step === null ? [] : [step.lane])));
+  return isLeased || lanes.size === 0 ? undefined : notifier?.claimNotice([...lanes]);
+}
+
+function isCreated(started: Started | undefined): boolean {
+  return started?.ok === true && started.created;
 }
 
 /** The related rows of new instances. */

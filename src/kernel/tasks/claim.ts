@@ -1,4 +1,3 @@
-import type { InstanceRow } from "../../store/move/instances.ts";
 import { readInstances } from "../../store/move/instances.ts";
 import { readEntryPayloads } from "../../store/move/journal.ts";
 import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../../store/tasks/gates.ts";
@@ -13,10 +12,10 @@ import {
 } from "../../store/tasks/tasks.ts";
 import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
-import { deliveryIn } from "../family/deliveries.ts";
-import { isForeign, type Kernel, lifecycleOf } from "../kernel.ts";
+import type { Kernel } from "../kernel.ts";
 import { applyRename } from "../move/apply-due.ts";
-import type { ClaimedTask, EffectWork } from "../types/claimed-task.ts";
+import type { ClaimedTask } from "../types/claimed-task.ts";
+import { claimedTaskOf } from "./claimed-row.ts";
 
 export type { ProbePlace };
 
@@ -85,29 +84,6 @@ async function renameAll(kernel: Kernel, tasks: readonly ClaimedTask[]): Promise
   const renamed = updates.filter((update) => update.changes && update.error === undefined);
   if (renamed.length > 0) await commit(kernel, kernel.db, renamed);
   for (const update of renamed) for (const lane of update.lanes) kernel.signals.hint(lane);
-}
-
-/** A claimed task; nothing if a newer definition has moved its instance, and so taken its work over, meanwhile. */
-export function claimedTaskOf(kernel: Kernel, task: ClaimedTaskRow, fresh?: InstanceRow): ClaimedTask | [] {
-  const row = fresh ?? task;
-  const delivery = deliveryIn(task.work);
-  if (task.kind === "step" && isForeign(kernel, row)) return [];
-  return {
-    ...(task.begun === false && { isAhead: true }),
-    lease: { taskId: task.task_id, token: task.token },
-    kind: task.kind,
-    lane: task.lane,
-    attempt: task.attempt,
-    priority: task.priority,
-    visit: task.task_visit,
-    work: delivery === undefined ? (task.work as EffectWork | null) : null,
-    payload: task.has_payload === true ? task.payload : undefined,
-    delivery,
-    row,
-    // An effect follows a move that was made; by which version its instance is moved today does not matter to it.
-    lifecycle:
-      task.kind === "effect" ? kernel.lifecycles.get(delivery?.lifecycle ?? task.lifecycle)! : lifecycleOf(kernel, row),
-  };
 }
 
 /** Extends leases in one statement; returns those that were lost, and those whose rows were locked. */

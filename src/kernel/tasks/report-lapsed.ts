@@ -2,7 +2,7 @@ import { type LapsedTask, readLapsedLeases } from "../../store/tasks/tasks.ts";
 import { asPawlError } from "../errors.ts";
 import type { Kernel } from "../kernel.ts";
 import type { Report } from "../types/outcome.ts";
-import { claimedTaskOf } from "./claim.ts";
+import { claimedTaskOf } from "./claimed-row.ts";
 import { reportEach } from "./report.ts";
 
 /** The tasks that were returned, and those that could not be, each with its error. */

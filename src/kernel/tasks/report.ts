@@ -24,7 +24,7 @@ import { retryUntilKnown } from "../retry-unknown-outcome.ts";
 import type { MoveOrigin } from "../types/move-origin.ts";
 import type { Report, ReportResult } from "../types/outcome.ts";
 import { attemptFailureOf } from "./attempt-failure.ts";
-import { claimedTaskOf } from "./claim.ts";
+import { claimedTaskOf } from "./claimed-row.ts";
 import { countOutcomes } from "./count-outcomes.ts";
 import { deferFaultyStep, fail, planReport, refusedRecovery, returnDelivery, returnedTask } from "./outcomes.ts";
 import { heldTaskIds, leaseBusy, PendingReport } from "./pending-report.ts";

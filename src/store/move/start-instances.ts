@@ -1,5 +1,5 @@
 import { batch } from "../port/batch.ts";
-import { type Executor, noPart, type Part, part, type Statement, sql } from "../port/db.ts";
+import { type Executor, noPart, type Part, part, type Statement, sql, textArray } from "../port/db.ts";
 import { hasRareRows, hasUsualRows, type RelatedRows, rareRows, usualRows } from "./related-rows.ts";
 import { type Answer, clock, type LastMove, type NextStep, type Written, writtenOf } from "./written.ts";
 
@@ -27,7 +27,7 @@ export interface NewInstance {
   readonly step: NextStep | null;
 }
 
-const beginnings = batch<NewInstance>("fresh", {
+const columns: Parameters<typeof batch<NewInstance>>[1] = {
   id: ["uuid", (row) => row.id],
   lifecycle: ["text", (row) => row.lifecycle],
   definition: ["int", (row) => row.definition],
@@ -52,6 +52,15 @@ const beginnings = batch<NewInstance>("fresh", {
   priority: ["int", (row) => row.step?.priority],
   step_after_ms: ["float8", (row) => row.step?.afterMs],
   step_at_ms: ["float8", (row) => row.step?.atMs],
+};
+
+const beginnings = batch("fresh", columns);
+
+const leasedBeginnings = batch<NewInstance>("fresh", {
+  ...columns,
+  worker: ["text", (row) => row.step?.grant?.worker],
+  lease_ms: ["float8", (row) => row.step?.grant?.leaseMs],
+  granted: ["bigint", (row) => row.step?.grant?.token],
 });
 
 /** The rows that are written with new instances. */
@@ -59,6 +68,8 @@ export interface StartedWith {
   readonly related: RelatedRows;
   /** The companion rows of a slice, if any. */
   readonly companion: CompanionStarts | undefined;
+  /** What other processes are notified of with the commit. */
+  readonly notice?: string | undefined;
 }
 
 /** The related rows of instances that start. */
@@ -85,13 +96,20 @@ export async function insertInstances(
 }
 
 function statementFor(rows: readonly NewInstance[], given: StartedWith): Statement {
-  const { related, companion } = given;
-  if (companion !== undefined || hasRareRows(related)) return startsWithAll(rows, given);
-  return hasUsualRows(related) ? startsWithUsual(rows, related) : starts(rows);
+  const { related } = given;
+  if (!isPlain(given)) return startsWithAll(rows, given);
+  const isLeased = rows.some((row) => row.step?.grant != null);
+  if (hasUsualRows(related)) return isLeased ? leasedStartsWithUsual(rows, related) : startsWithUsual(rows, given);
+  return isLeased ? leasedStarts(rows) : starts(rows, given.notice);
+}
+
+/** Whether leases and a notification can be written with these starts. */
+export function isPlain({ related, companion }: { related: RelatedRows; companion: unknown }): boolean {
+  return companion === undefined && !hasRareRows(related);
 }
 
 /** Starts with only the first step. */
-function starts(rows: readonly NewInstance[]): Statement {
+function starts(rows: readonly NewInstance[], notice: string | undefined): Statement {
   return sql`
     with ${clock}
     ${freshInstances(rows)}
@@ -99,11 +117,11 @@ function starts(rows: readonly NewInstance[]): Statement {
     ${firstSteps}
     ${firstMoves}
     ${countedStarts}
-    ${answerOf(rows.length)}`;
+    ${answerOf(rows.length)}, ${notified(notice)} from written, clock`;
 }
 
 /** Starts with the frequent related rows. */
-function startsWithUsual(rows: readonly NewInstance[], related: RelatedRows): Statement {
+function startsWithUsual(rows: readonly NewInstance[], { related, notice }: StartedWith): Statement {
   return sql`
     with ${clock}
     ${freshInstances(rows)}
@@ -112,7 +130,32 @@ function startsWithUsual(rows: readonly NewInstance[], related: RelatedRows): St
     ${firstMoves}
     ${usualRows(related)}
     ${countedStarts}
-    ${answerOf(rows.length)}`;
+    ${answerOf(rows.length)}, ${notified(notice)} from written, clock`;
+}
+
+/** Starts whose first steps are leased to a worker of this process, unless their lanes are paused. */
+function leasedStarts(rows: readonly NewInstance[]): Statement {
+  return sql`
+    with ${clock}
+    ${freshLeased(rows)}
+    written as (${inserted} on conflict do nothing returning id, lifecycle, state),
+    ${firstStepsLeased}
+    ${firstMoves}
+    ${countedStarts}
+    ${answerOf(rows.length)}, (select paused.found is null from paused) as leased from written, clock`;
+}
+
+/** The same with the frequent related rows. */
+function leasedStartsWithUsual(rows: readonly NewInstance[], related: RelatedRows): Statement {
+  return sql`
+    with ${clock}
+    ${freshLeased(rows)}
+    written as (${inserted} on conflict do nothing returning id, lifecycle, state),
+    ${firstStepsLeased}
+    ${firstMoves}
+    ${usualRows(related)}
+    ${countedStarts}
+    ${answerOf(rows.length)}, (select paused.found is null from paused) as leased from written, clock`;
 }
 
 /** Starts with all related rows: one statement for each companion table. */
@@ -128,7 +171,7 @@ function startsWithAll(rows: readonly NewInstance[], { related, companion }: Sta
     ${rareRows(related)}
     ${companion?.rest ?? noPart}
     ${countedStarts}
-    ${answerOf(rows.length)}`;
+    ${answerOf(rows.length)} from written, clock`;
 }
 
 function freshInstances(rows: readonly NewInstance[]): Part {
@@ -137,6 +180,37 @@ function freshInstances(rows: readonly NewInstance[]): Part {
       select fresh.*, fresh.data_text::jsonb as data,
         coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
       from clock, ${beginnings(rows)}
+    ),`;
+}
+
+/**
+ * The same, with the leases of their first steps. A pause that was committed before the start holds for it, whatever this
+ * process knows about it.
+ */
+function freshLeased(rows: readonly NewInstance[]): Part {
+  const steps = new Map(rows.flatMap((row) => (row.step?.grant == null ? [] : [[row.step.lane, row]])));
+  const firsts = [...steps.values()];
+  return part`
+    paused as materialized (
+      select (
+        select true
+        from unnest(
+          (select ${textArray(firsts.map((row) => row.lifecycle))}::text)::text[],
+          (select ${textArray(firsts.map((row) => `/${row.state}`))}::text)::text[]
+        ) as lane(lifecycle, part)
+        cross join lateral (
+          select from pawl.pauses as each
+          where each.lifecycle = lane.lifecycle and each.part in ('', lane.part) and each.resumed_at is null
+          limit 1
+        ) as pause
+        limit 1
+      ) as found
+    ),
+    fresh as materialized (
+      select fresh.*, fresh.data_text::jsonb as data,
+        case when paused.found is null then fresh.worker end as holder,
+        coalesce(clock.now + fresh.step_after_ms * interval '1 millisecond', pawl.at(fresh.step_at_ms)) as step_due_at
+      from clock, paused, ${leasedBeginnings(rows)}
     ),`;
 }
 
@@ -160,6 +234,28 @@ const firstSteps = part`
       where fresh.lane is not null and (fresh.id in (select id from written)) is true
     ),`;
 
+/** The lease is a claim like any other, and so it is in the history. */
+const firstStepsLeased = part`
+    stepped as (
+      insert into pawl.tasks (
+        id, instance_id, kind, lane, priority, queue, due_at, worker, leased_until, token, attempt, visit, since
+      )
+      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, case when fresh.holder is null then fresh.lane end,
+        fresh.step_due_at, fresh.holder,
+        case when fresh.holder is not null then clock.now + fresh.lease_ms * interval '1 millisecond' end,
+        case when fresh.holder is null then 0 else fresh.granted end, case when fresh.holder is null then 0 else 1 end,
+        1, clock.now
+      from clock, fresh
+      where fresh.lane is not null and (fresh.id in (select id from written)) is true
+      returning id, token, lane, worker
+    ),
+    noted as (
+      insert into pawl.attempts (instance_id, task_id, token, what, at, lane, attempt, worker, visit)
+      select stepped.id, stepped.id, stepped.token, 'claimed', clock.now, stepped.lane, 1, stepped.worker, 1
+      from clock, stepped
+      where stepped.worker is not null
+    ),`;
+
 const firstMoves = part`
     journaled as (
       insert into pawl.journal (
@@ -178,9 +274,14 @@ const countedStarts = part`
       select written.lifecycle, written.state, count(*) from written group by written.lifecycle, written.state
     )`;
 
+/** Sends the notification, if there is one. */
+function notified(notice: string | undefined): Part {
+  const text = notice ?? null;
+  return part`(select pg_notify('pawl', ${text}::text)::text where ${text}::text is not null) as notified`;
+}
+
 function answerOf(many: number): Part {
   return part`
     select count(*)::int as many, pawl.ms(min(clock.now)) as now_ms,
-      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids
-    from written, clock`;
+      array_agg(written.id order by written.id) filter (where (select count(*) from written) < ${many}::int)::text as ids`;
 }

@@ -38,19 +38,24 @@ export interface Answer {
   readonly now_ms: number;
   /** An array of those written, in their order; null when all were. */
   readonly ids: string | null;
+  /** Whether first steps were leased as asked; false where one of their lanes is paused. */
+  readonly leased?: boolean;
 }
 
 /** Which of these rows were written. */
 export function writtenOf(rows: readonly { readonly id: string }[], answer: Answer): Written[] {
   if (answer.many === 0) return [];
   const ids = answer.ids === null ? rows.map((row) => row.id) : answer.ids.slice(1, -1).split(",");
-  return ids.map((id) => ({ id, now_ms: answer.now_ms }));
+  const { now_ms, leased } = answer;
+  return ids.map((id) => ({ id, now_ms, leased }));
 }
 
 /** An instance that was written, and when. */
 export interface Written {
   readonly id: string;
   readonly now_ms: number;
+  /** Whether the lease that was asked for its first step was given. */
+  readonly leased?: boolean | undefined;
 }
 
 /** The time of a commit, the same for everything that it writes. */
