@@ -1,6 +1,7 @@
 /**
- * What every system's child process runs: one line of JSON in, one workload, one line of JSON out. The workloads are
- * here and the same for all; an adapter says only how its system stores, runs and counts.
+ * What every system's child process runs: one line of JSON in, one workload, one line of JSON out. Two more lines mark
+ * the timed part, in which the parent measures the server. The workloads are here and the same for all; an adapter says
+ * only how its system stores, runs and counts.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -24,8 +25,24 @@ export interface Answer {
   /** Milliseconds from the call that enqueues to the start of the handler. */
   readonly p50?: number;
   readonly p99?: number;
+  /** What an item took in the timed part, on average. */
+  readonly cost?: Cost;
   readonly error?: string;
 }
+
+/** Of one step, job or insert. */
+interface Cost {
+  /** Microseconds of a processor, in the process of the workers and in the server. */
+  readonly processUs: number;
+  readonly serverUs?: number;
+  /** What PostgreSQL wrote ahead. */
+  readonly walBytes?: number;
+  /** The most memory that the process had, in MB. */
+  readonly memoryMb: number;
+}
+
+/** The lines that mark the timed part. */
+export const marks = { begin: "bench: begin", end: "bench: end" };
 
 export interface Adapter {
   /** Makes the schema and connects. A producer of another process opens too, without ever calling `work`. */
@@ -90,9 +107,9 @@ async function drain(adapter: Adapter, count: number, steps: number): Promise<An
   if (stored !== all) throw new Error(`${stored} of ${all} items were stored`);
   const cold = Math.floor(count * coldShare) * steps;
   let runs = 0;
-  let began = 0;
+  let began = nothingTimed;
   await adapter.work(() => {
-    if (runs === cold) began = performance.now();
+    if (runs === cold) began = beginTimed();
     runs += 1;
   });
   await until(() => runs >= all * steps);
@@ -105,7 +122,7 @@ async function drain(adapter: Adapter, count: number, steps: number): Promise<An
 async function store(adapter: Adapter, count: number, work: (many: number) => Promise<unknown>): Promise<Answer> {
   const cold = Math.floor(count * coldShare);
   await work(cold);
-  const began = performance.now();
+  const began = beginTimed();
   await work(count);
   const answer = rateOf(count, began);
   const stored = await adapter.left();
@@ -162,9 +179,25 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(10);
 }
 
-function rateOf(count: number, began: number): Answer {
-  const seconds = (performance.now() - began) / 1_000;
-  return { seconds, rate: count / seconds };
+/** When the timed part began, and the processor's time of this process then. */
+interface Timed {
+  readonly at: number;
+  readonly cpu: NodeJS.CpuUsage;
+}
+
+const nothingTimed: Timed = { at: 0, cpu: { user: 0, system: 0 } };
+
+function beginTimed(): Timed {
+  process.stdout.write(`${marks.begin}\n`);
+  return { at: performance.now(), cpu: process.cpuUsage() };
+}
+
+function rateOf(count: number, began: Timed): Answer {
+  const seconds = (performance.now() - began.at) / 1_000;
+  const { user, system } = process.cpuUsage(began.cpu);
+  process.stdout.write(`${marks.end}\n`);
+  const memoryMb = process.resourceUsage().maxRSS / 1_024;
+  return { seconds, rate: count / seconds, cost: { processUs: (user + system) / count, memoryMb } };
 }
 
 /** Calls `work` with 0, 1, … in slices of at most `size`. */

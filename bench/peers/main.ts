@@ -1,22 +1,24 @@
 /**
  * Pawl beside its peers: the same workloads, the same machine, the same PostgreSQL, one at a time. Writes
- * `bench/RESULTS.md`. Machines differ and are noisy: read the ratios.
+ * `bench/RESULTS.md` and the chart beside it. Machines differ and are noisy: read the ratios.
  *
  *   npm run bench
  *   npm run bench -- --count 2000 --rounds 1 --only pawl,pg-boss --workloads chain,jobs
  */
 
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { Client } from "pg";
 import { startPostgres } from "../../test/setup/postgres.ts";
 import { perSecond, Runs } from "../progress.ts";
-import { ask } from "./child.ts";
+import { chart } from "./chart.ts";
+import { ask, type Usage } from "./child.ts";
 import type { Answer } from "./harness.ts";
 import { installPeers } from "./install.ts";
+import { cpuOf } from "./processes.ts";
 import { startRedis } from "./redis.ts";
-import { report } from "./report.ts";
+import { answersOf, middle, report } from "./report.ts";
 import { type System, systems } from "./systems.ts";
 import { workloads } from "./workloads.ts";
 
@@ -54,6 +56,8 @@ try {
   const facts = { node, postgres: postgres.version, redis: redisVersion, count, rounds, command };
   const text = report(compared, asked, answers, facts);
   writeFileSync(values.out, text);
+  const middleOf: Parameters<typeof chart>[2] = (workload, { name }) => middle(answersOf(answers, workload, name));
+  writeFileSync(join(dirname(values.out), "chart.svg"), chart(compared, asked, middleOf));
   process.stdout.write(text);
 } finally {
   await postgres.stop();
@@ -83,24 +87,37 @@ function said({ error, rate, p50 = 0 }: Answer): string {
 async function runOne(system: System, workload: (typeof workloads)[number]["name"]): Promise<Answer> {
   const items = Math.ceil(count * (system.share ?? 1));
   if (system.store === "redis")
-    return onRedis((url) => ask(node, system, { workload, count: items, url }, limitSeconds));
+    return onRedis((url, measure) => ask(node, system, { workload, count: items, url }, { limitSeconds, measure }));
   const database = "bench";
   await onServer(`create database ${database}`, "checkpoint");
   try {
     const url = new URL(postgres.url);
     url.pathname = `/${database}`;
-    return await ask(node, system, { workload, count: items, url: url.href }, limitSeconds);
+    return await ask(node, system, { workload, count: items, url: url.href }, { limitSeconds, measure: measureServer });
   } finally {
     await onServer(`drop database ${database} with (force)`);
   }
 }
 
-async function onRedis(work: (url: string) => Promise<Answer>): Promise<Answer> {
+/** PostgreSQL, over a connection of its own. */
+async function measureServer(): Promise<Usage> {
+  const pid = Number(readFileSync(join(postgres.dataFolder, "postmaster.pid"), "utf8").split("\n")[0]);
+  const client = new Client(postgres.url);
+  await client.connect();
+  try {
+    const { rows } = await client.query("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes");
+    return { cpuMs: cpuOf(pid), walBytes: (rows[0] as { bytes: number }).bytes };
+  } finally {
+    await client.end();
+  }
+}
+
+async function onRedis(work: (url: string, measure: () => Promise<Usage>) => Promise<Answer>): Promise<Answer> {
   const redis = await startRedis();
   if (redis === undefined) return { error: "not run: there is no redis-server (apt install redis-server)" };
   try {
     redisVersion = redis.version;
-    return await work(redis.url);
+    return await work(redis.url, async () => ({ cpuMs: cpuOf(redis.pid), walBytes: undefined }));
   } finally {
     await redis.stop();
   }

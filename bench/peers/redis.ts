@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,6 +8,7 @@ import { freePort, keepServer, makeFolder, removeFolder } from "../../test/setup
 export interface RedisServer {
   readonly url: string;
   readonly version: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -18,7 +20,8 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   const folder = makeFolder();
   const port = await freePort();
   const durability = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", ""];
-  const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder];
+  const pidFile = join(folder, "redis.pid");
+  const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--pidfile", pidFile];
   const kept = keepServer(folder, "KILL", [join(bin, "redis-server"), ...place, ...durability]);
   for (let tries = 0; !(await answers(port)); tries++) {
     if (kept.isGone() || tries > 300) throw new Error(`Redis did not start:\n${kept.log().slice(-1_000)}`);
@@ -27,6 +30,7 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   return {
     url: `redis://127.0.0.1:${port}`,
     version: /v=([\d.]+)/.exec(stdout)?.[1] ?? "unknown",
+    pid: Number(readFileSync(pidFile, "utf8")),
     async stop() {
       kept.send("KILL");
       await kept.gone;

@@ -35,7 +35,11 @@ function head({ node, postgres, redis, count, rounds, command }: Facts): string 
 Made by \`${command}\` on ${new Date().toISOString().slice(0, 10)}; repeat it on your machine. Each
 number is the median of ${rounds} ${rounds === 1 ? "round" : "rounds"} with ${count.toLocaleString("en")} items, each round in a fresh database and a fresh process, one system at a
 time. A quarter as many come first and are not timed, so that processes are warm, as those of a worker are all day.
-Throughput runs are checked: all items stored, as many runs of handlers as there are steps, nothing left.
+Throughput runs are checked: all items stored, as many runs of handlers as there are steps, nothing left. What an item took
+is an average over the timed part: the processor's time of the process and of the server, and what PostgreSQL wrote ahead,
+full-page images included; memory is the most that the process had.
+
+![The results as bars](chart.svg)
 
 ${cpus().length} cores (${processor}), ${memory} GiB, PostgreSQL ${postgres} with fsync on${redis === undefined ? "" : `, Redis ${redis}`}, Node ${nodeVersion} for all. Client, worker and
 server share the cores.`;
@@ -45,19 +49,21 @@ function section(workload: Measured, systems: readonly System[], answers: Answer
   const isLatency = workload.unit === "milliseconds";
   const titles = isLatency
     ? "| | p50, ms | p99, ms | p50 to Pawl's |"
-    : `| | ${workload.unit} | Pawl is | lowest to highest |`;
+    : `| | ${workload.unit} | Pawl is | lowest to highest | process, µs | server, µs | WAL, bytes | memory, MB |`;
   const own = middle(answersOf(answers, workload, "pawl"));
   const asked = systems.filter(({ only }) => only?.includes(workload.name) !== false);
   const rows = asked.map((system) => {
     const list = answersOf(answers, workload, system.name);
     const answer = middle(list);
     const failed = list.find(({ error }) => error !== undefined)?.error;
-    if (answer === undefined) return `| ${system.name} | ${clean(failed ?? "not run")} | | |`;
+    const empty = " |".repeat(isLatency ? 2 : 6);
+    if (answer === undefined) return `| ${system.name} | ${clean(failed ?? "not run")} |${empty}`;
     const note = failed === undefined ? "" : ` (a round failed: ${clean(failed)})`;
     const cells = isLatency ? latencyCells(answer, own) : rateCells(answer, own, list);
     return `| ${system.name}${note} | ${cells.join(" | ")} |`;
   });
-  return [`## ${workload.title}`, "", workload.about, "", titles, "|---|---:|---:|---:|", ...rows].join("\n");
+  const lines = `|---|${"---:|".repeat(isLatency ? 3 : 7)}`;
+  return [`## ${workload.title}`, "", workload.about, "", titles, lines, ...rows].join("\n");
 }
 
 function latencyCells(answer: Answer, own: Answer | undefined): string[] {
@@ -68,7 +74,10 @@ function latencyCells(answer: Answer, own: Answer | undefined): string[] {
 function rateCells(answer: Answer, own: Answer | undefined, list: readonly Answer[]): string[] {
   const rates = list.flatMap(({ rate }) => rate ?? []);
   const span = `${whole(Math.min(...rates))} to ${whole(Math.max(...rates))}`;
-  return [whole(answer.rate!), own === undefined ? "" : times(own.rate! / answer.rate!), span];
+  const ratio = own === undefined ? "" : times(own.rate! / answer.rate!);
+  const { processUs, serverUs, walBytes, memoryMb } = answer.cost ?? {};
+  const costs = [processUs, serverUs, walBytes, memoryMb].map((cost) => (cost === undefined ? "" : whole(cost)));
+  return [whole(answer.rate!), ratio, span, ...costs];
 }
 
 /** Where somebody is better than Pawl, said in words so that nobody has to look for it. */
@@ -101,12 +110,12 @@ function settings(systems: readonly System[]): string {
   return `## Settings\n\nOne process each, with settings that we chose from its documentation for speed; no search for better ones was made.\n\n${lines.join("\n")}`;
 }
 
-function answersOf(answers: Answers, workload: Measured, system: string): readonly Answer[] {
+export function answersOf(answers: Answers, workload: Measured, system: string): readonly Answer[] {
   return answers.get(`${workload.name} ${system}`) ?? [];
 }
 
 /** The answer in the middle of those that are none of an error. */
-function middle(list: readonly Answer[]): Answer | undefined {
+export function middle(list: readonly Answer[]): Answer | undefined {
   const measure = (answer: Answer): number => answer.rate ?? answer.p50!;
   const good = list.filter(({ error }) => error === undefined).sort((one, other) => measure(one) - measure(other));
   return good[Math.floor(good.length / 2)];
