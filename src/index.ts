@@ -22,6 +22,7 @@ export type {
   ListOptions,
   PauseOptions,
   PublishOptions,
+  PutLimitOptions,
   ReceiveArguments,
   ReceiveOptions,
   ReportedError,
@@ -139,7 +140,7 @@ export type {
   ThrownError,
   Unanswered,
 } from "./definition/language/built-in.ts";
-export type { HookTransaction, Rate } from "./definition/language/definition-types.ts";
+export type { HookTransaction, Limit, Rate, RateLimit, Share } from "./definition/language/definition-types.ts";
 export type {
   AnyLifecycle,
   DataOf,
@@ -192,7 +193,7 @@ export type { StuckGroup, StuckInstance } from "./inspect/stuck/stuck-group.ts";
 export type { VerifyOptions, Violation } from "./inspect/verify/verify.ts";
 export type { Breaker, BreakerChange } from "./kernel/breakers/operate.ts";
 export type { AlertRaisedEvent, DeadLetteredEvent, MovedEvent, PawlEvents } from "./kernel/events.ts";
-export type { ClosedLane, Lane } from "./kernel/lanes/list-lanes.ts";
+export type { ClosedLane, Lane, LimitsChanged, LimitsOfKey } from "./kernel/lanes/list-lanes.ts";
 export type { Aggregate } from "./kernel/move/publish.ts";
 export type { AlertKind } from "./kernel/recovery/alert-of-dead-letter.ts";
 export type { StuckAfterOptions } from "./kernel/stuck-after.ts";

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Duration } from "../base/duration.ts";
 import type { Failure } from "./language/built-in.ts";
-import type { HookTransaction, Rate } from "./language/definition-types.ts";
+import type { HookTransaction, Limit, RateLimit, Share } from "./language/definition-types.ts";
 import type { Input, NoData, Output } from "./language/inferred.ts";
 import type { Lifecycle } from "./language/public-types.ts";
 import type { Effect, GiveUp, RetryLater, Work } from "./language/step.ts";
@@ -51,10 +51,12 @@ export interface JobDefinition<Schema> {
   readonly priority?: number;
   /** The outside dependency that the job needs, by the name of its breaker. */
   readonly uses?: string;
-  /** How many may run at a time, over all workers. */
-  readonly limit?: number;
-  /** How many may begin in a time: `"100/m"`. */
-  readonly rate?: Rate;
+  /** How many may run at a time, over all workers, in all and of each key. */
+  readonly limit?: Limit<Output<NoInfer<Schema>>>;
+  /** How many may begin in a time, in all and of each key: `"100/m"`. */
+  readonly rate?: RateLimit<Output<NoInfer<Schema>>>;
+  /** The key by which waiting jobs take turns, and its weight. */
+  readonly share?: Share<Output<NoInfer<Schema>>>;
   readonly version?: number;
   /**
    * How long an ended job is kept.
@@ -84,7 +86,7 @@ export type AnyJob = Job;
 /** What `enqueue` takes with a job. */
 export type JobPayloadOf<J extends AnyJob> = NonNullable<J["~facts"]>["input"];
 
-const keys = ["payload", "run", "on", "retry", "priority", "uses", "limit", "rate", "version", "retention"];
+const keys = ["payload", "run", "on", "retry", "priority", "uses", "limit", "rate", "share", "version", "retention"];
 
 /**
  * A plain background job. It is `pending` until its `run` has succeeded (`running` while a worker has it), then `done`,

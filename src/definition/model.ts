@@ -59,6 +59,8 @@ export interface StateModel {
   readonly uses: string | undefined;
   readonly limit: number | undefined;
   readonly rate: string | undefined;
+  /** Its tasks have keys, by which they are limited or take turns; undefined for most states. */
+  readonly keyed: KeyedModel | undefined;
   /** Lower runs sooner; 0 unless declared. */
   readonly priority: number;
   readonly release: { readonly interval: Duration; readonly limit: number; readonly send: string } | undefined;
@@ -67,6 +69,15 @@ export interface StateModel {
   readonly ask: unknown;
   /** `failed` and `discarded`, even where a definition adds edges to `failed`. */
   readonly builtIn: boolean;
+}
+
+/** What gives the tasks of a state their keys, and what each key may have. */
+export interface KeyedModel {
+  readonly share: ((context: Context) => unknown) | undefined;
+  readonly limit: number | undefined;
+  readonly limitPer: ((context: Context) => unknown) | undefined;
+  readonly rate: string | undefined;
+  readonly ratePer: ((context: Context) => unknown) | undefined;
 }
 
 export interface EdgeModel {

@@ -60,6 +60,7 @@ export type ArchivedResponse = AnswerOfVerb<Dead["archive"]>;
 export type RestoredResponse = AnswerOfVerb<Dead["restore"]>;
 
 export type LaneResponse = Each<Pawl["lanes"]["list"]>;
+export type LaneLimitsResponse = AnswerOfVerb<Pawl["lanes"]["putLimit"]>;
 export type WorkerResponse = Each<Pawl["workers"]["list"]>;
 export type JobResponse = Each<Pawl["jobs"]["list"]>;
 export type BreakerResponse = Each<Pawl["breakers"]["list"]>;

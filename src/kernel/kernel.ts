@@ -15,6 +15,7 @@ import { type Clock, databaseClock } from "./clock.ts";
 import { Events } from "./events.ts";
 import type { QuestionProviders } from "./family/question-provider.ts";
 import type { Faults } from "./faults.ts";
+import { ChangedLimits } from "./lanes/changed-limits.ts";
 import { standardOutcomeTimeoutMs } from "./retry-unknown-outcome.ts";
 import { Notifier } from "./signals/notifier.ts";
 import { Signals } from "./signals/signals.ts";
@@ -42,6 +43,8 @@ export interface Kernel {
   readonly lifecycles: ReadonlyMap<string, LifecycleModel>;
   readonly timetable: Timetable;
   readonly breakers: BreakerStates;
+  /** The limits of lanes that operators have changed. */
+  readonly changedLimits: ChangedLimits;
   /** How long an unknown outcome of a call is retried. */
   readonly outcomeTimeoutMs: number;
   /** The workers of this process. */
@@ -110,6 +113,7 @@ export function makeKernel(given: {
     breakers: new BreakerStates(given.lifecycles, given.breakers),
     unwritableLapses: new ItemBackoff(),
     localWorkers: new LocalWorkers(),
+    changedLimits: new ChangedLimits(),
     expiry: new LeaseExpiry((text) => given.telemetry.log.warn({}, text)),
     process: newId(),
     telemetry: given.telemetry,

@@ -1,6 +1,6 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import { readGateViews } from "../kernel/lanes/gates.ts";
-import { claimFromGates, claimFromLanes, claimProbeTask } from "../kernel/tasks/claim.ts";
+import { claimByTurns, claimFromGates, claimFromLanes, claimProbeTask, type Turn } from "../kernel/tasks/claim.ts";
 import type { ClaimedTask } from "../kernel/types/claimed-task.ts";
 import type { Lanes } from "./lanes.ts";
 
@@ -29,6 +29,8 @@ export class Claimer {
   readonly #holder: LeaseHolder;
   readonly #now: () => number;
   readonly #lastClaimed = new Map<string, { priority: number; id: string }>();
+  /** Where the ring of each gate with keys continues: every process serves each key once in a round of its own. */
+  readonly #turns = new Map<string, Turn>();
   #wholeLookAt = Number.NEGATIVE_INFINITY;
   #gatesAt = Number.NEGATIVE_INFINITY;
   #turn = 0;
@@ -79,13 +81,38 @@ export class Claimer {
     this.#restMs = Number.POSITIVE_INFINITY;
     const gatesAreFirst = this.#turn++ % 2 === 1 && this.#now() - this.#gatesAt >= gatesEveryMs;
     const gated = gatesAreFirst ? await this.#behindGates(Math.min(room, gatedRoom), idle) : [];
-    const free = await this.#fromOpenLanes(room - gated.length, idle - gated.length);
+    const free = await this.#fromLanes(room - gated.length, idle - gated.length);
     const left = Math.min(room - free.length, gatedRoom);
     const isDue = free.length === 0 || this.#now() - this.#gatesAt >= gatesEveryMs;
     const looksBehindGates = !gatesAreFirst && isDue;
     if (looksBehindGates) gated.push(...(await this.#behindGates(left, idle - free.length)));
     if (this.#lanes.hasOpenGates) this.#isEmptied &&= looksBehindGates && gated.length < left;
     return [...gated, ...free];
+  }
+
+  /** From lanes that nothing limits: those whose tasks take turns, and the others, alternating which are first. */
+  async #fromLanes(limit: number, idle: number): Promise<ClaimedTask[]> {
+    const turnsAreFirst = this.#turn % 4 < 2;
+    const first = turnsAreFirst
+      ? await this.#byTurns("unlimited", limit, idle)
+      : await this.#fromOpenLanes(limit, idle);
+    const [left, stillIdle] = [limit - first.length, idle - first.length];
+    const rest = turnsAreFirst
+      ? await this.#fromOpenLanes(left, stillIdle)
+      : await this.#byTurns("unlimited", left, stillIdle);
+    return [...first, ...rest];
+  }
+
+  async #byTurns(which: "limited" | "unlimited", limit: number, idle: number): Promise<ClaimedTask[]> {
+    if (limit <= 0) return [];
+    const gates = this.#lanes.keyedGatesInTurn(which);
+    const claim = { gates, limit, begins: Math.max(0, idle), ...this.#holder };
+    const { tasks, turns } = await claimByTurns(this.#kernel, claim, this.#turns);
+    for (const { gate, after, credit, waitMs } of turns) {
+      this.#turns.set(gate, { after, credit });
+      if (waitMs !== null) this.#restMs = Math.min(this.#restMs, waitMs);
+    }
+    return tasks;
   }
 
   /** One task for each half-open breaker, unless another worker has one. */
@@ -126,9 +153,15 @@ export class Claimer {
   }
 
   async #behindGates(limit: number, idle: number): Promise<ClaimedTask[]> {
+    if (limit <= 0) return [];
+    this.#gatesAt = this.#now();
+    const keyed = await this.#byTurns("limited", limit, idle);
+    return [...keyed, ...(await this.#behindPlainGates(limit - keyed.length, idle - keyed.length))];
+  }
+
+  async #behindPlainGates(limit: number, idle: number): Promise<ClaimedTask[]> {
     const gates = this.#lanes.gatesInTurn();
     if (gates.length === 0 || limit <= 0) return [];
-    this.#gatesAt = this.#now();
     const views = await readGateViews(this.#kernel, gates);
     for (const { wait_ms } of views) if (wait_ms !== null) this.#restMs = Math.min(this.#restMs, Math.max(1, wait_ms));
     const free = new Set(views.filter((view) => view.room > 0).map((view) => view.name));

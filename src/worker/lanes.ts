@@ -1,7 +1,8 @@
 import { advanceBreakers, probePlace, rampLimitOf } from "../kernel/breakers/breakers.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { breakerOf, closedLanesTopic, type LaneClosedReason, readClosedLanes } from "../kernel/lanes/closed-lanes.ts";
-import { type Gate, gatesOf, probeGates } from "../kernel/lanes/gates.ts";
+import { type Gate, gatesOf, isKeyed, isLimited, type KeyedGate, probeGates } from "../kernel/lanes/gates.ts";
+import { hasLimits, readChangedLimits } from "../kernel/lanes/lane-limits.ts";
 import { laneFilter, lanesOf } from "../kernel/lanes/lanes.ts";
 import { definitionsTopic } from "../kernel/register.ts";
 import type { ProbePlace } from "../kernel/tasks/claim.ts";
@@ -121,10 +122,11 @@ export class Lanes {
     const before = this.#closed;
     await advanceBreakers(this.#kernel);
     this.#closed = await readClosedLanes(this.#kernel, this.#ours);
+    if (hasLimits(this.#kernel, this.#ours)) await readChangedLimits(this.#kernel);
     const gates = gatesOf(this.#kernel, this.#ours, (breaker) => rampLimitOf(this.#kernel, breaker));
-    this.#gated = new Set(gates.flatMap((gate) => gate.lanes));
-    const open = this.#ours.filter((lane) => !this.#closed.has(lane));
-    this.#free = open.filter((lane) => !this.#gated.has(lane));
+    this.#gated = new Set(gates.filter(isLimited).flatMap((gate) => gate.lanes));
+    const behindGates = new Set(gates.flatMap((gate) => gate.lanes));
+    this.#free = this.#ours.filter((lane) => !this.#closed.has(lane) && !behindGates.has(lane));
     this.#freeSet = new Set(this.#free);
     this.#openGates = gates.flatMap((gate) => {
       const lanes = gate.lanes.filter((lane) => !this.#closed.has(lane));
@@ -145,7 +147,18 @@ export class Lanes {
 
   /** The gates before open lanes: these are claimed separately. */
   gatesInTurn(): Gate[] {
-    return turned(this.#openGates, this.#turn++);
+    return turned(
+      this.#openGates.filter((gate) => !isKeyed(gate)),
+      this.#turn++,
+    );
+  }
+
+  /** Those whose tasks take turns by their keys: with limits or rates, or without any. */
+  keyedGatesInTurn(which: "limited" | "unlimited"): KeyedGate[] {
+    const gates = this.#openGates.filter(isKeyed).filter((gate) => isLimited(gate) === (which === "limited"));
+    const turn = this.#turn++;
+    // Of the lanes of several versions, the first with tasks is served.
+    return turned(gates, turn).map((gate) => ({ ...gate, lanes: turned(gate.lanes, turn) }));
   }
 
   /** The half-open breakers that need a probe, as far as is known, and the gates before the lanes of their probes. */
@@ -158,7 +171,10 @@ export class Lanes {
     });
   }
 
-  /** Whether a task of this lane can be granted without a claim: it is open as far as is known, and has no gate. */
+  /**
+   * Whether a task of this lane can be granted without a claim: it is open as far as is known, has no gate, and its tasks
+   * take no turns.
+   */
   mayGrant(lane: string): boolean {
     const isFresh = this.#now() - this.#refreshedAt < 2 * freshMs;
     return isFresh && this.#isFree(lane);

@@ -115,6 +115,7 @@ const methods: Readonly<Record<string, Readonly<Record<string, Call | string>>>>
   lanes: {
     pause: (pawl, stray) => pawl.lanes!.pause!(order, { reason, ...stray }),
     resume: (pawl, stray) => pawl.lanes!.resume!(order, stray),
+    putLimit: (pawl, stray) => pawl.lanes!.putLimit!(mail, { limit: 1, ...stray }),
     list: (pawl, stray) => pawl.lanes!.list!(stray),
   },
   workers: { list: "takes nothing" },

@@ -93,6 +93,7 @@ export const pureRooms = ["base", "definition", "policy"];
 export const pureImports: Readonly<Record<string, string>> = {
   "base/ids.ts": "node:crypto",
   "definition/shape.ts": "node:crypto",
+  "definition/decide/lane-key.ts": "node:crypto",
 };
 
 /** As the scan names what a file uses. */

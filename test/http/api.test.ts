@@ -37,7 +37,7 @@ const essay = lifecycle("essay", {
     burnt: { final: "failure" },
   },
 });
-const mail = job("mail", { run: () => {} });
+const mail = job("mail", { run: () => {}, limit: { total: 10, per: ({ id }) => id, each: 2 } });
 const nightly = schedule("nightly", { cron: "30 3 * * *", timezone: "Europe/Berlin", start: mail });
 const pictures = queue("pictures", { label: z.object({ animal: z.enum(["cat", "dog"]) }), overlap: 2, review: true });
 const receipts = crowd("receipts", {
@@ -174,6 +174,21 @@ describe("everything is answered as it is documented", () => {
       expect.objectContaining({ state: "checking", closed: expect.objectContaining({ actor: "grace" }) }),
     );
     expect(await api.post("/lanes/essay%2Fchecking/resume")).toBe(true);
+    expect(await api.post("/lanes/mail/limits", { limit: 5, limitEach: 1, reason: "slow" })).toEqual({
+      limit: 5,
+      limitEach: 1,
+      rate: null,
+      rateEach: null,
+    });
+    expect(await api.get("/lanes")).toContainEqual(
+      expect.objectContaining({
+        lifecycle: "mail",
+        limit: 5,
+        each: { limit: 1, rate: null },
+        limitsChanged: { at: expect.any(String), actor: "grace", reason: "slow" },
+      }),
+    );
+    expect(await api.post("/lanes/mail/limits", { defaults: ["limit", "limitEach"] })).toMatchObject({ limit: 10 });
     const worker = t.pawl.work();
     while ((await t.pawl.workers.list()).length === 0) await new Promise(setImmediate);
     expect(await api.get("/workers")).toMatchObject([{ id: worker.id }]);

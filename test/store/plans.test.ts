@@ -44,6 +44,17 @@ const chain = lifecycle("chain", {
   },
 });
 const model = job("model", { run: () => {}, limit: 20, rate: "5000/m" });
+const keyed = job("plans_keyed", {
+  payload: z.object({ key: z.string() }),
+  run: () => {},
+  limit: { total: 500, per: ({ data }) => data.key, each: 4 },
+  rate: { per: ({ data }) => data.key, each: "5000/m" },
+});
+const sharing = job("plans_sharing", {
+  payload: z.object({ key: z.string() }),
+  run: () => {},
+  share: ({ data }) => data.key,
+});
 const hourly = schedule("hourly", { interval: "1h", start: model });
 const prompt = lifecycle("prompt", {
   deadline: { within: "1h" },
@@ -84,7 +95,7 @@ async function leasedStarts(pawl: Pawl, kernel: Kernel): Promise<void> {
 /** Every hot statement, really run, in batches and one by one. */
 async function everyHotStatement(db: ExplainedDb): Promise<void> {
   const { pawl, kernel } = await openOn(db, {
-    lifecycles: [chain, model, prompt, asks, graded, ...kindred, ...failing],
+    lifecycles: [chain, model, prompt, keyed, sharing, asks, graded, ...kindred, ...failing],
     schedules: [hourly],
     logger: false,
   });
@@ -139,6 +150,7 @@ async function everyHotStatement(db: ExplainedDb): Promise<void> {
   await pawl.history(chain, keys[41]!);
   for (const key of keys.slice(38, 48)) await pawl.explain(chain, key);
   await pawl.explain(model, (await pawl.list(model, { limit: 1 }))[0]!);
+  await pawl.explain(keyed, (await pawl.list(keyed, { limit: 1 }))[0]!);
   await pawl.inspect.metrics();
   await pawl.inspect.overview();
   await pawl.inspect.stuck();
@@ -187,6 +199,12 @@ async function everyClaim(pawl: Pawl, kernel: Kernel): Promise<void> {
     model,
     Array.from({ length: 30 }, () => ({ payload: {} })),
   );
+  for (const one of [keyed, sharing])
+    await pawl.enqueueMany(
+      one,
+      Array.from({ length: 30 }, (_, index) => ({ payload: { key: `k${index % 3}` } })),
+    );
+  await pawl.lanes.putLimit(keyed, { limit: { each: 3 } });
   const workersLanes = new Lanes(kernel);
   await workersLanes.read();
   const claims = new Claimer(kernel, workersLanes, holder);
@@ -274,6 +292,9 @@ describe.skipIf(server === undefined)(
           expect(plans.join("\n"), "a hint begins the look in the index").toMatch(
             /Index Cond: .*ROW\(\w*\.?priority, \w*\.?id\) >/,
           );
+          expect(plans.join("\n"), "keys that wait are found one after the other").toMatch(
+            /Index Only Scan using tasks_turns|Index Scan using tasks_turns[\s\S]{0,200}lane_key > /,
+          );
           for (const index of ["attempts_refused", "attempts_faulty", "release_failures_refused"]) {
             expect(plans.join("\n"), "what is stuck is found by an index of its own").toContain(index);
           }
@@ -355,12 +376,13 @@ const many = [
   select id, 2, lifecycle, 1, 'next', 'two', state, now(), 'call' from pawl.instances limit ${rows * 0.3} on conflict do nothing`,
   `insert into pawl.timers (instance_id, id, kind, visit, due_at, event)
   select id, id, 'timeout', 2, next_due_at, 'expire' from pawl.instances where next_due_at is not null and closed_at is null`,
-  `insert into pawl.tasks (id, instance_id, kind, lane, queue, due_at, visit, since)
+  `insert into pawl.tasks (id, instance_id, kind, lane, queue, due_at, visit, since, lane_key)
   select ${nextId}, lpad(to_hex(n + ${rows}), 32, '0')::uuid, 'effect', 'other@1/x' || n % 3, 'other@1/x' || n % 3,
-    case when n % 2 = 1 then now() + interval '1 year' end, 1, now()
+    case when n % 2 = 1 then now() + interval '1 year' end, 1, now(), case when n % 3 = 0 then 'k' || n % 500 end
   from generate_series(1, ${rows * 0.3}) as n`,
-  `insert into pawl.tasks (id, instance_id, kind, lane, worker, leased_until, visit, since)
-  select ${nextId}, lpad(to_hex(n + ${rows}), 32, '0')::uuid, 'effect', 'other@1/x' || n % 3, 'w', now() + interval '1 year', 1, now()
+  `insert into pawl.tasks (id, instance_id, kind, lane, worker, leased_until, visit, since, gate, lane_key)
+  select ${nextId}, lpad(to_hex(n + ${rows}), 32, '0')::uuid, 'effect', 'other@1/x' || n % 3, 'w', now() + interval '1 year', 1, now(),
+    case when n % 3 = 0 then 'other@1/x0' end, case when n % 3 = 0 then 'k' || n % 500 end
   from generate_series(${rows * 0.3 + 1}, ${rows * 0.4}) as n`,
   `insert into pawl.begun (gate, at, steps)
   select 'other/x' || n % 3, now() - n * interval '1 millisecond', 1 from generate_series(1, 100000) as n`,

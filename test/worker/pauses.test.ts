@@ -146,7 +146,17 @@ eachStore((store) => {
     const since = t.now();
     await t.advance("5s");
     await t.pawl.lanes.pause(letter, { state: "sending", reason: "still out of stamps", actor: "ada" });
-    const none = { ready: 0, scheduled: 0, running: 0, oldestMs: null, limit: null, rate: null, closed: null };
+    const asDefined = { each: null, limitsChanged: null };
+    const none = {
+      ready: 0,
+      scheduled: 0,
+      running: 0,
+      oldestMs: null,
+      limit: null,
+      rate: null,
+      closed: null,
+      ...asDefined,
+    };
     const of = { lifecycle: "letter", version: 1 };
     expect(await t.pawl.lanes.list()).toEqual([
       {

@@ -2,6 +2,7 @@ import { type Duration, durationMs } from "../../base/duration.ts";
 import { PawlError } from "../../base/errors.ts";
 import { checkedText } from "../../base/text.ts";
 import type { AnyJob, JobPayloadOf } from "../../definition/job.ts";
+import type { Rate } from "../../definition/language/definition-types.ts";
 import type { AnyLifecycle, EventOf, PayloadOf, StateOf } from "../../definition/language/public-types.ts";
 import type { AnySchedule } from "../../definition/schedule/schedule.ts";
 import { itemInvalid } from "../../kernel/errors.ts";
@@ -147,6 +148,19 @@ export interface LanesOptions<L extends AnyLifecycle> {
 export interface PauseOptions<L extends AnyLifecycle> extends LanesOptions<L> {
   /** The reason to record. */
   readonly reason: string;
+  readonly actor?: string;
+}
+
+/** New limits of a state. What is left out stays as it is; null takes it back to the definition. */
+export interface PutLimitOptions<L extends AnyLifecycle> {
+  /** The state; a job needs none. */
+  readonly state?: StateOf<L>;
+  /** How many may run at a time: in all, or of each key. */
+  readonly limit?: number | null | { readonly total?: number | null; readonly each?: number | null };
+  /** How many may begin in a time: in all, or of each key. */
+  readonly rate?: Rate | null | { readonly total?: Rate | null; readonly each?: Rate | null };
+  /** The reason to record. */
+  readonly reason?: string;
   readonly actor?: string;
 }
 

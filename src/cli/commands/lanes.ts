@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { LaneResponse } from "../../http/contract.ts";
+import { wholeNumber } from "../arguments.ts";
 import type { Act, Context } from "../program.ts";
 import { ago, roughly } from "../show/moments.ts";
 import { type Column, type Paint, printJson, printList, printTable, visible } from "../show/terminal.ts";
@@ -39,6 +40,33 @@ export function addLanes(program: Command, act: Act): void {
   );
   withCause(
     program
+      .command("limit")
+      .description("change limits and rates of a state in all processes; `default` is what the definition says")
+      .argument("<lane>", "lifecycle/state, or the name of a job")
+      .option("--limit <count>", "steps that may run at a time", limitOrDefault)
+      .option("--each <count>", "steps of each key that may run at a time", limitOrDefault)
+      .option("--rate <rate>", "steps that may begin in a time, such as 100/m", rateOrDefault)
+      .option("--rate-each <rate>", "steps of each key that may begin in a time", rateOrDefault),
+  ).action(
+    act<Limits>((context, { each, ...change }, lane) =>
+      reached(context, async (pawl) => {
+        const { limit, rate, rateEach, ...cause } = change;
+        const given = { limit, limitEach: each, rate, rateEach };
+        const names = ["limit", "limitEach", "rate", "rateEach"] as const;
+        const defaults = names.filter((name) => given[name] === null);
+        const put = {
+          limit: limit ?? undefined,
+          limitEach: each ?? undefined,
+          rate: rate ?? undefined,
+          rateEach: rateEach ?? undefined,
+        };
+        await pawl.call("putLimit", { lane: lane!, ...put, defaults, ...cause });
+        await printChange(context, pawl, lane!, "Changed");
+      }),
+    ),
+  );
+  withCause(
+    program
       .command("resume")
       .description("resume a lane; a lifecycle resumes with all its lanes")
       .argument("<lane>", "lifecycle, lifecycle/state or lifecycle:after"),
@@ -50,6 +78,22 @@ export function addLanes(program: Command, act: Act): void {
       }),
     ),
   );
+}
+
+interface Limits extends Cause {
+  readonly limit?: number | null;
+  readonly each?: number | null;
+  readonly rate?: string | null;
+  readonly rateEach?: string | null;
+}
+
+/** `default`: back to what the definition says. */
+function limitOrDefault(text: string): number | null {
+  return text === "default" ? null : wholeNumber(text);
+}
+
+function rateOrDefault(text: string): string | null {
+  return text === "default" ? null : text;
 }
 
 /** Prints the change, and the lanes that it affects. */
@@ -90,6 +134,11 @@ const columns: readonly Column<LaneResponse>[] = [
   },
   { title: "limit", text: (one) => String(one.limit ?? ""), alignRight: true },
   { title: "rate", text: (one) => one.rate ?? "", alignRight: true },
+  {
+    title: "each",
+    text: ({ each }) => [each?.limit, each?.rate].filter((one) => one != null).join(" "),
+    alignRight: true,
+  },
   {
     title: "closed",
     text: ({ closed }) => (closed === null ? "" : `${closed.since} ${closed.actor ?? ""} ${closed.reason}`),

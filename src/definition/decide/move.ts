@@ -14,6 +14,7 @@ import {
   type Timing,
 } from "../model.ts";
 import type { InstanceModel } from "./instance.ts";
+import { type LaneKey, laneKeyOf } from "./lane-key.ts";
 
 /** Something that happens to an instance. */
 export interface LifecycleEvent {
@@ -40,6 +41,14 @@ export interface PlannedTimer {
   /** Counted from the moment at which the move is written. */
   readonly afterMs: number;
   readonly payload: unknown;
+}
+
+/** The work of the state that a move enters. */
+interface PlannedStep {
+  readonly lane: string;
+  readonly priority: number;
+  /** Undefined where the state has no keys. */
+  readonly key: LaneKey | undefined;
 }
 
 /** Work that a move leaves behind. */
@@ -72,7 +81,7 @@ export interface Decision {
   readonly endsTask: boolean;
   /** The run ended: delayed events and deadlines go as well. */
   readonly endsRun: boolean;
-  readonly step: { readonly lane: string; readonly priority: number } | null;
+  readonly step: PlannedStep | null;
   readonly timers: readonly PlannedTimer[];
   readonly effects: readonly PlannedEffect[];
   /** It also leaves a dead letter for a person to decide. */
@@ -129,7 +138,7 @@ function stay(lifecycle: LifecycleModel, instance: InstanceModel, occasion: Occa
     leaves: false,
     endsTask,
     endsRun: false,
-    step: endsTask ? stepOf(lifecycle, lifecycle.states.get(state)!) : null,
+    step: endsTask ? stepOf(lifecycle, lifecycle.states.get(state)!, context, change.data) : null,
     timers: none,
     effects: effectsOf(lifecycle, edge, event, state, state),
     deadLetter: edge.deadLetter,
@@ -189,7 +198,7 @@ export function enter(
     leaves: true,
     endsTask: true,
     endsRun: outcome !== null || restarts,
-    step: stepOf(lifecycle, state),
+    step: stepOf(lifecycle, state, context, change.data),
     timers: deadline === undefined ? timers : [deadline, ...timers],
     effects: edge === undefined ? none : effectsOf(lifecycle, edge, event, instance.state, to),
     deadLetter: edge?.deadLetter === true,
@@ -261,8 +270,16 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-function stepOf(lifecycle: LifecycleModel, state: StateModel): Decision["step"] {
-  return state.kind === "work" ? { lane: laneOf(lifecycle, state.name), priority: state.priority } : null;
+function stepOf(
+  lifecycle: LifecycleModel,
+  state: StateModel,
+  context: Context,
+  data: InstanceModel["data"],
+): PlannedStep | null {
+  if (state.kind !== "work") return null;
+  const lane = laneOf(lifecycle, state.name);
+  if (state.keyed === undefined) return { lane, priority: state.priority, key: undefined };
+  return { lane, priority: state.priority, key: laneKeyOf(state, { ...context, data, state: state.name }) };
 }
 
 function timeoutsOf(state: StateModel, context: Context, data: InstanceModel["data"]): readonly PlannedTimer[] {

@@ -158,16 +158,41 @@ interface State<In extends Shared, Own, Label> {
   readonly retry?: RetryModel;
   /** The outside dependency that the step needs, by the name of its breaker. */
   readonly uses?: string;
-  /** How many steps of this state may run at a time, over all workers. */
-  readonly limit?: number;
-  /** How many steps of this state may begin in a time: `"100/m"`. */
-  readonly rate?: Rate;
+  /**
+   * How many steps of this state may run at a time, over all workers; with `per` and `each`, also how many of each key:
+   * `limit: { total: 40, per: ({ data }) => data.school, each: 4 }`.
+   */
+  readonly limit?: Limit<In["data"]>;
+  /** How many steps of this state may begin in a time, such as `"100/m"`, in all and of each key. */
+  readonly rate?: RateLimit<In["data"]>;
+  /**
+   * The key by which waiting steps take turns, and its weight: a key with many steps delays the others only by its turn.
+   * `share: ({ data }) => ({ key: data.school, weight: data.paid ? 3 : 1 })`.
+   */
+  readonly share?: Share<In["data"]>;
   /**
    * Lower runs sooner.
    * @default 0
    */
   readonly priority?: number;
 }
+
+/** A key: a text or a number. Null: no key; all steps without one share the limits and the turn of one key. */
+type LaneKeyValue = string | number | null;
+
+/** Computed when the step enters its lane. Pure. */
+type LaneKeyOf<Data> = (context: Context<Data, unknown>) => LaneKeyValue;
+
+/** A limit of concurrent steps: in all, or in all and of each key. A key at its limit does not hold up the others. */
+export type Limit<Data> = number | { readonly total?: number; readonly per?: LaneKeyOf<Data>; readonly each?: number };
+
+/** A limit of the steps that begin in a time: in all, or in all and of each key. */
+export type RateLimit<Data> = Rate | { readonly total?: Rate; readonly per?: LaneKeyOf<Data>; readonly each?: Rate };
+
+/** A key, or a key and a weight: a whole number from 1 to 100, by default 1. */
+export type Share<Data> = (
+  context: Context<Data, unknown>,
+) => LaneKeyValue | { readonly key: LaneKeyValue; readonly weight?: number };
 
 /** What runs with a move. */
 interface Hooks<Data, Payload> {

@@ -101,6 +101,7 @@ function builtInState(
     uses: undefined,
     limit: undefined,
     rate: undefined,
+    keyed: undefined,
     priority: 0,
     release: undefined,
     join: undefined,

@@ -146,6 +146,30 @@ const cases: Record<string, Case> = {
   "a limit of 0": ["number_invalid", "states.a.limit", withA({ run, limit: 0, on: { x: "b" } })],
   "a rate of 0": ["number_invalid", "states.a.rate", withA({ run, rate: "0/m", on: { x: "b" } })],
   "a rate by the week": ["number_invalid", "states.a.rate", withA({ run, rate: "100/w", on: { x: "b" } })],
+  "a limit by key without its share": [
+    "shape_invalid",
+    "states.a.limit.each",
+    withA({ run, limit: { total: 4, per: () => "k" }, on: { x: "b" } }),
+  ],
+  "a limit of each without keys": [
+    "shape_invalid",
+    "states.a.limit.per",
+    withA({ run, limit: { each: 4 }, on: { x: "b" } }),
+  ],
+  "an empty limit": ["shape_invalid", "states.a.limit", withA({ run, limit: {}, on: { x: "b" } })],
+  "a limit that is a text": ["number_invalid", "states.a.limit", withA({ run, limit: "4", on: { x: "b" } })],
+  "a limit with an unknown key": [
+    "key_unknown",
+    "states.a.limit.eech",
+    withA({ run, limit: { total: 4, eech: 1 }, on: { x: "b" } }),
+  ],
+  "a rate of each that is a number": [
+    "number_invalid",
+    "states.a.rate.each",
+    withA({ run, rate: { per: () => "k", each: 5 }, on: { x: "b" } }),
+  ],
+  "a share that is no function": ["shape_invalid", "states.a.share", withA({ run, share: "school", on: { x: "b" } })],
+  "a share of a state that waits": ["key_idle", "states.a.share", withA({ ...wait, share: () => "k" })],
   "a priority out of range": ["number_invalid", "states.a.priority", withA({ run, priority: 40_000, on: { x: "b" } })],
   "no attempts at all": [
     "number_invalid",
@@ -766,6 +790,7 @@ describe("whatever is passed, the answer is a fault and never a crash", () => {
       "uses",
       "limit",
       "rate",
+      "share",
       "priority",
       "on",
     ];

@@ -8,13 +8,13 @@ import {
   readFunction,
   readInteger,
   readOneOf,
-  readRate,
   readRetry,
   readText,
   readTiming,
   requireKeys,
 } from "./read.ts";
 import { type EdgeDraft, readEdges } from "./read-edges.ts";
+import { readLimits } from "./read-limits.ts";
 
 /** A state as written; what follows from other parts of the definition is added by `build.ts`. */
 export interface StateDraft extends Omit<StateModel, "outcome" | "builtIn" | "timeouts"> {
@@ -31,7 +31,7 @@ type TimeoutDraft = StateModel["timeouts"][number] & { readonly place: string };
 
 /** The keys that define the kind of a state; a state has at most one of them. */
 const kindKeys = { run: "work", ask: "ask", release: "park", join: "join", final: "end" } as const;
-const workKeys = ["retry", "uses", "limit", "rate"] as const;
+const workKeys = ["retry", "uses", "limit", "rate", "share"] as const;
 const leavingKeys = ["on", "timeout", "checkpoint", "recoverWith", "forever", "priority"] as const;
 const stateKeys = [...Object.keys(kindKeys), ...workKeys, ...leavingKeys];
 
@@ -56,8 +56,7 @@ export function readState(name: string, rank: number, written: unknown, faults: 
     recoverWith: readText(fields.recoverWith, at("recoverWith"), faults),
     retry: readRetry(fields.retry, at("retry"), faults),
     uses: readText(fields.uses, at("uses"), faults),
-    limit: readInteger(fields.limit, [1, 1_000_000], undefined, at("limit"), faults),
-    rate: readRate(fields.rate, at("rate"), faults),
+    ...readLimits(fields, at, faults),
     priority: readInteger(fields.priority, [-32_768, 32_767], 0, at("priority"), faults),
   };
 }

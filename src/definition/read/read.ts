@@ -175,8 +175,12 @@ export function acceptsNothing(schema: StandardSchemaV1 | undefined): boolean {
 
 const ratePattern = /^([1-9]\d{0,6})\/(s|m|h|d)$/;
 
+export function isRate(value: unknown): value is string {
+  return typeof value === "string" && ratePattern.test(value);
+}
+
 export function readRate(value: unknown, place: string, faults: Faults): string | undefined {
-  if (value === undefined || (typeof value === "string" && ratePattern.test(value))) return value;
+  if (value === undefined || isRate(value)) return value;
   const remedy = 'Write how many in a second, minute, hour or day, such as "100/m".';
   faults.add("number_invalid", place, `${quotedValue(value)} is not a rate.`, remedy);
   return undefined;

@@ -1,6 +1,7 @@
 import type { LanesOptions } from "../../api/arguments/options.ts";
 import type { Pawl } from "../../api/pawl.ts";
 import { PawlError } from "../../base/errors.ts";
+import type { Rate } from "../../definition/language/definition-types.ts";
 import type { AnyLifecycle } from "../../definition/language/public-types.ts";
 import { readLane } from "../../definition/model.ts";
 import { routesOf } from "../api/route.ts";
@@ -21,7 +22,7 @@ import {
 } from "../api/schema.ts";
 import { lifecycleNamed } from "../api/targets.ts";
 import { cause } from "../api/usual-arguments.ts";
-import type { LaneResponse, WorkerResponse } from "../contract.ts";
+import type { LaneLimitsResponse, LaneResponse, WorkerResponse } from "../contract.ts";
 
 const lane = named(
   "Lane",
@@ -36,6 +37,16 @@ const lane = named(
     oldestMs: about(orNull(number), "How long the oldest ready task has waited."),
     limit: orNull(whole),
     rate: orNull(text),
+    each: about(
+      orNull(shape<NonNullable<LaneResponse["each"]>>({ limit: orNull(whole), rate: orNull(text) })),
+      "The limit and rate of each key; null where tasks have no keys.",
+    ),
+    limitsChanged: about(
+      orNull(
+        shape<NonNullable<LaneResponse["limitsChanged"]>>({ at: moment, actor: orNull(text), reason: orNull(text) }),
+      ),
+      "The last change of its limits; null while they are as defined.",
+    ),
     closed: orNull(
       shape<NonNullable<LaneResponse["closed"]>>({
         by: oneOf("pause", "breaker"),
@@ -44,6 +55,18 @@ const lane = named(
         actor: orNull(text),
       }),
     ),
+  }),
+);
+
+const limitNames = ["limit", "limitEach", "rate", "rateEach"] as const;
+
+const limits = named(
+  "LaneLimits",
+  shape<LaneLimitsResponse>({
+    limit: orNull(whole),
+    limitEach: orNull(whole),
+    rate: orNull(text),
+    rateEach: orNull(text),
   }),
 );
 
@@ -89,6 +112,30 @@ export const laneRoutes = [
     answer: flag,
     call: (pawl, { lane: name, ...cause }) =>
       pawl.lanes.resume(lifecycleIn(pawl, name), { ...lanesIn(name), ...cause }),
+  }),
+  post("putLimit", "/lanes/{lane}/limits", "operate", {
+    summary: "Change limits and rates of a state: `lifecycle/state`, or the name of a job.",
+    takes: {
+      limit: about(whole, "How many may run at a time."),
+      limitEach: about(whole, "How many of each key may run at a time."),
+      rate: about(text, "How many may begin in a time, such as `100/m`."),
+      rateEach: about(text, "How many of each key may begin in a time."),
+      defaults: about(listOf(oneOf(...limitNames)), "Those to take back to the definition."),
+      ...cause,
+    },
+    answer: limits,
+    call: (pawl, { lane: name, limit, limitEach, rate, rateEach, defaults = [], ...cause }) => {
+      const or = (limitName: (typeof limitNames)[number]) => (defaults.includes(limitName) ? null : undefined);
+      return pawl.lanes.putLimit(lifecycleIn(pawl, name), {
+        state: lanesIn(name).state,
+        limit: { total: limit ?? or("limit"), each: limitEach ?? or("limitEach") },
+        rate: {
+          total: (rate as Rate | undefined) ?? or("rate"),
+          each: (rateEach as Rate | undefined) ?? or("rateEach"),
+        },
+        ...cause,
+      });
+    },
   }),
   get("workers", "/workers", "read", {
     summary: "List the workers of all processes, as of their last heartbeat.",

@@ -162,8 +162,9 @@ export type NotClaimed =
       readonly until: Date | null;
       readonly why: string | null;
     }
-  | { readonly reason: "limit"; readonly limit: number }
-  | { readonly reason: "rate"; readonly rate: string; readonly until: Date | null }
+  /** With a key: the limit is that of each key. Null: of all tasks without one. */
+  | { readonly reason: "limit"; readonly limit: number; readonly key?: string | null }
+  | { readonly reason: "rate"; readonly rate: string; readonly until: Date | null; readonly key?: string | null }
   | { readonly reason: "no_worker" }
   /** All live workers have an older version of the definition. */
   | { readonly reason: "worker_outdated"; readonly version: number; readonly newest: number }

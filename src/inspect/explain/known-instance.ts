@@ -8,7 +8,7 @@ import type { InstanceRow } from "../../store/move/instances.ts";
 import { readWaits, type WaitingTask, type WaitsRow } from "../views/waits.ts";
 import { explainRecovery } from "./explain-recovery.ts";
 import type { NotClaimed } from "./explanation.ts";
-import { whyNotClaimed } from "./lane-service.ts";
+import { type KeyedTask, whyNotClaimed } from "./lane-service.ts";
 import { abandonedStates } from "./undeclared-state.ts";
 
 /** An instance with all that its explanation is made of. */
@@ -31,7 +31,7 @@ export interface KnownInstance {
 
 const sampleLifecycle = "pawl_sample";
 
-/** Reads an instance with all data for its explanation: ten statements at most, in any state, each by indexes. */
+/** Reads an instance with all data for its explanation: twelve statements at most, in any state, each by indexes. */
 export async function readKnown(kernel: Kernel, row: InstanceRow): Promise<KnownInstance> {
   const waits = (await readWaits(kernel.db, row.id)) ?? gone(row);
   const lifecycle = isForeign(kernel, row) ? undefined : kernel.lifecycles.get(row.lifecycle);
@@ -47,7 +47,7 @@ export async function readKnown(kernel: Kernel, row: InstanceRow): Promise<Known
     model,
     kind: model?.kind ?? (await kindOf(kernel, row)),
     isAbandoned: isUndeclared(kernel, row) ? (await abandonedStates(kernel, [row])).length > 0 : undefined,
-    notClaimed: await whyNotClaimed(kernel, readyLanes(waits), waits.now_ms),
+    notClaimed: await whyNotClaimed(kernel, readyLanes(waits), waits.now_ms, keyedStep(waits)),
     sample: question?.lifecycle === sampleLifecycle ? await readSampleWait(kernel.db, question.id) : undefined,
     recovery: lifecycle === undefined ? null : await explainRecovery(kernel, kernel.db, row),
   };
@@ -80,6 +80,10 @@ function readyLanes({ step, effects }: WaitsRow): string[] {
   const isReady = (task: WaitingTask) => task.worker === null && task.due_ms === null;
   const tasks = [...(step === null ? [] : [step]), ...effects];
   return [...new Set(tasks.filter(isReady).map((task) => task.lane))];
+}
+
+function keyedStep({ step }: WaitsRow): KeyedTask | undefined {
+  return step?.lane_key == null ? undefined : { lane: step.lane, key: step.lane_key };
 }
 
 /** It was deleted between the two reads. */

@@ -1,9 +1,11 @@
 import { dateOf } from "../../base/moment.ts";
+import { noKey } from "../../definition/decide/lane-key.ts";
 import { readLane } from "../../definition/model.ts";
 import { readBreakerStates } from "../../kernel/breakers/breakers.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { breakerOf } from "../../kernel/lanes/closed-lanes.ts";
-import { gatesOf, readGateViews } from "../../kernel/lanes/gates.ts";
+import { type Gate, gatesOf, isKeyed, readGateViews, readUseOfKey } from "../../kernel/lanes/gates.ts";
+import { hasLimits, limitsOf, readChangedLimits } from "../../kernel/lanes/lane-limits.ts";
 import { currentLaneName } from "../../kernel/lanes/lanes.ts";
 import { isLive } from "../../kernel/tasks/workers.ts";
 import { readPauses } from "../../store/tasks/pauses.ts";
@@ -12,20 +14,25 @@ import type { NotClaimed } from "./explanation.ts";
 
 /**
  * Why ready tasks in these lanes have not been claimed: first what an operator can change, then what ends by itself.
- * Four statements at most, for any number of lanes.
+ * Six statements at most, for any number of lanes. The key of a task says more about its lane.
  */
 export async function whyNotClaimed(
   kernel: Kernel,
   lanes: readonly string[],
   nowMs: number,
+  keyed?: KeyedTask,
 ): Promise<ReadonlyMap<string, NotClaimed>> {
   if (lanes.length === 0) return new Map();
   const served = servedBy((await readWorkers(kernel.db)).filter(isLive).flatMap((worker) => worker.lanes));
   const pauses = await readPauses(kernel.db);
   const breakers = [...new Set(lanes.flatMap((lane) => breakerOf(kernel, lane) ?? []))];
   await readBreakerStates(kernel, breakers);
+  if (hasLimits(kernel, lanes)) await readChangedLimits(kernel);
   const gates = gatesOf(kernel, lanes);
-  const rooms = new Map(gates.length === 0 ? [] : (await readGateViews(kernel, gates)).map((one) => [one.name, one]));
+  const counting = gates.filter(({ limit, rate }) => limit !== null || rate !== null);
+  const views = counting.length === 0 ? [] : await readGateViews(kernel, counting);
+  const rooms = new Map(views.map((one) => [one.name, one]));
+  const fullKey = await whyKeyWaits(kernel, gates, keyed, nowMs);
 
   const why = (lane: string): NotClaimed => {
     const { lifecycle, part } = currentLaneName(kernel, lane);
@@ -44,14 +51,39 @@ export async function whyNotClaimed(
     }
     const gate = gates.find((one) => one.lanes.includes(lane));
     const room = gate === undefined ? undefined : rooms.get(gate.name);
-    if (room?.room !== 0) return { reason: "in_turn" };
+    if (room?.room !== 0) return (lane === keyed?.lane ? fullKey : undefined) ?? { reason: "in_turn" };
     if (room.wait_ms !== null && gate!.rate !== null) {
-      const { rate } = kernel.lifecycles.get(lifecycle)!.states.get(part.slice(1))!;
+      const { rate } = limitsOf(kernel, lifecycle, kernel.lifecycles.get(lifecycle)!.states.get(part.slice(1))!);
       return { reason: "rate", rate: rate!, until: new Date(nowMs + Math.max(0, room.wait_ms)) };
     }
     return { reason: "limit", limit: gate!.limit ?? 0 };
   };
   return new Map(lanes.map((lane) => [lane, why(lane)]));
+}
+
+/** A ready task that has a key. */
+export interface KeyedTask {
+  readonly lane: string;
+  readonly key: string;
+}
+
+/** Whether the key of a task is at its limit or its rate. */
+async function whyKeyWaits(
+  kernel: Kernel,
+  gates: readonly Gate[],
+  keyed: KeyedTask | undefined,
+  nowMs: number,
+): Promise<NotClaimed | undefined> {
+  const gate = gates.find(({ lanes }) => lanes.includes(keyed?.lane ?? ""));
+  if (keyed === undefined || gate === undefined || !isKeyed(gate)) return undefined;
+  const use = await readUseOfKey(kernel, gate, keyed.key);
+  const key = keyed.key === noKey ? null : keyed.key;
+  const { limit } = gate.keys;
+  if (limit !== null && use.running >= limit) return { reason: "limit", limit, key };
+  if (use.wait_ms === null) return undefined;
+  const { lifecycle, part } = currentLaneName(kernel, keyed.lane);
+  const { rateEach } = limitsOf(kernel, lifecycle, kernel.lifecycles.get(lifecycle)!.states.get(part.slice(1))!);
+  return { reason: "rate", rate: rateEach!, until: new Date(nowMs + Math.max(0, use.wait_ms)), key };
 }
 
 /** Which lanes live workers serve, and the newest version that they have of each lifecycle. */

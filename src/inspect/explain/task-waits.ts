@@ -85,6 +85,11 @@ export function inBrackets(reason: string): string {
   return ` (${reason.replace(/[.\s]+$/, "")})`;
 }
 
+function ofKey(key: string | null | undefined): string {
+  if (key === undefined) return "";
+  return key === null ? " for tasks without a key" : ` for key "${key}"`;
+}
+
 /** Why a task was not claimed, to be put behind a colon. */
 export function whyOf(notClaimed: NotClaimed): string {
   switch (notClaimed.reason) {
@@ -99,9 +104,9 @@ export function whyOf(notClaimed: NotClaimed): string {
       return `breaker \`${breaker}\` is ${how}${until === null ? "" : ` until ${shownTime(until)}`}${why === null ? "" : inBrackets(why)}`;
     }
     case "limit":
-      return `the limit of ${notClaimed.limit} running at a time is reached`;
+      return `the limit of ${notClaimed.limit} running at a time${ofKey(notClaimed.key)} is reached`;
     case "rate":
-      return `the rate limit of ${notClaimed.rate} is reached${notClaimed.until === null ? "" : ` until ${shownTime(notClaimed.until)}`}`;
+      return `the rate limit of ${notClaimed.rate}${ofKey(notClaimed.key)} is reached${notClaimed.until === null ? "" : ` until ${shownTime(notClaimed.until)}`}`;
     case "no_worker":
       return "no live worker serves this lane";
     case "worker_outdated":

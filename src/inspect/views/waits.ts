@@ -10,6 +10,8 @@ export interface WaitingTask {
   readonly due_ms: number | null;
   readonly worker: string | null;
   readonly leased_until_ms: number | null;
+  /** Of a step in a lane whose tasks have keys. */
+  readonly lane_key?: string | null;
 }
 
 interface WaitingEffect extends WaitingTask {
@@ -145,7 +147,8 @@ export async function readWaits(db: Executor, id: string): Promise<WaitsRow | un
     left join lateral (
       select jsonb_build_object(
         'id', task.id::text, 'lane', task.lane, 'attempt', task.attempt, 'since_ms', pawl.ms(task.since),
-        'due_ms', pawl.ms(task.due_at), 'worker', task.worker, 'leased_until_ms', pawl.ms(task.leased_until)
+        'due_ms', pawl.ms(task.due_at), 'worker', task.worker, 'leased_until_ms', pawl.ms(task.leased_until),
+        'lane_key', task.lane_key
       ) as step
       from pawl.tasks as task where task.id = instance.id and task.kind = 'step' and task.visit = instance.visit
     ) as step on true

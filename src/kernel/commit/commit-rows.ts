@@ -8,6 +8,7 @@ import { checksTopic, outboxTopic } from "../signals/signals.ts";
 import type { PlannedStart } from "../types/start.ts";
 import { announceStarts } from "./announce.ts";
 import type { InstanceUpdate } from "./instance-update.ts";
+import { logKeyProblems } from "./log-key-problems.ts";
 import { noRows, type Rows } from "./rows.ts";
 
 /** Writes updates of one kind in one statement; returns which were written, and when. */
@@ -50,6 +51,7 @@ export async function commitStarts(
   const times = noted(kernel, written, rows);
   await runStartHooks(kernel, db as Tx, starts, times);
   announceStarts(kernel, db, starts, times);
+  for (const { row, decision } of starts) if (times.has(row.id)) logKeyProblems(kernel, row, decision);
   return new Map(written.map((one) => [one.id, one]));
 }
 

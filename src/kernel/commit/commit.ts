@@ -9,6 +9,7 @@ import { commitFamilies } from "./commit-families.ts";
 import { writeUpdates } from "./commit-rows.ts";
 import { groupByCompanion } from "./group-by-companion.ts";
 import type { InstanceUpdate } from "./instance-update.ts";
+import { logKeyProblems } from "./log-key-problems.ts";
 import { splitBySize } from "./split-by-size.ts";
 
 /**
@@ -44,6 +45,7 @@ export async function commit(
     if (!written.has(update.row.id)) continue;
     if (update.alerts.length > 0) announceAlerts(kernel, update);
     if (update.failedEvents.length > 0) logFailedEvents(kernel, update);
+    logKeyProblems(kernel, update.instance, update.decisions.at(-1));
   }
   announceMoves(kernel, db, updates, written);
   return written;

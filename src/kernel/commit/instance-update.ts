@@ -186,6 +186,7 @@ export class InstanceUpdate {
         afterMs: null,
         atMs: null,
         grant: holder === null ? null : { ...holder, token: newToken() },
+        key: decision.step.key,
       };
     }
     this.#draft.dataText = dataText;

@@ -244,7 +244,7 @@ export function planStarts(kernel: Kernel, starts: readonly Start[]): PlannedSta
 
 function firstStep(decision: Decision, first: Start["first"]): NextStep | null {
   if (decision.step === null) return null;
-  const { lane, priority } = decision.step;
+  const { lane, priority, key } = decision.step;
   const { afterMs = null, atMs = null } = first ?? {};
-  return { lane, priority: first?.priority ?? priority, afterMs, atMs, grant: null };
+  return { lane, priority: first?.priority ?? priority, afterMs, atMs, grant: null, key };
 }

@@ -1,23 +1,26 @@
 import { readInstances } from "../../store/move/instances.ts";
 import { readEntryPayloads } from "../../store/move/journal.ts";
-import { claimGated, claimProbe, type GatedClaim, type ProbePlace } from "../../store/tasks/gates.ts";
+import { claimGated, claimProbe, type ProbePlace } from "../../store/tasks/gates.ts";
 import {
   type Claim,
   type ClaimedTaskRow,
   claimTasks,
+  type Holder,
   markBegun,
   promoteTasks,
   type Renewal,
   renewLeases,
 } from "../../store/tasks/tasks.ts";
+import { claimTurnProbe, claimTurns, type NextTurn, type Turn } from "../../store/tasks/turns.ts";
 import { commit } from "../commit/commit.ts";
 import { InstanceUpdate } from "../commit/instance-update.ts";
 import type { Kernel } from "../kernel.ts";
+import { type Gate, isKeyed, turnGateRow } from "../lanes/gates.ts";
 import { applyRename } from "../move/apply-due.ts";
 import type { ClaimedTask } from "../types/claimed-task.ts";
 import { claimedTaskOf } from "./claimed-row.ts";
 
-export type { ProbePlace };
+export type { ProbePlace, Turn };
 
 /** The run of the instance that a task belongs to: an effect may be carried out after a restart. */
 export function runOf({ row, work }: ClaimedTask): number {
@@ -29,19 +32,55 @@ export function claimFromLanes(kernel: Kernel, claim: Claim): Promise<ClaimedTas
   return claimBy(kernel, () => claimTasks(kernel.db, claim));
 }
 
+interface GatesClaim extends Holder {
+  readonly gates: readonly Gate[];
+  readonly limit: number;
+}
+
 /** The same from lanes behind gates, as many as each of them lets through. */
-export function claimFromGates(kernel: Kernel, claim: GatedClaim): Promise<ClaimedTask[]> {
-  return claimBy(kernel, () => claimGated(kernel.db, claim));
+export async function claimFromGates(kernel: Kernel, claim: GatesClaim): Promise<ClaimedTask[]> {
+  const plain = claim.gates.filter((gate) => !isKeyed(gate));
+  const tasks =
+    plain.length === 0 ? [] : await claimBy(kernel, () => claimGated(kernel.db, { ...claim, gates: plain }));
+  const keyed = { ...claim, gates: claim.gates.filter(isKeyed), limit: claim.limit - tasks.length };
+  return [...tasks, ...(await claimByTurns(kernel, keyed, new Map())).tasks];
+}
+
+/** The same from lanes whose tasks take turns by their keys; also where the ring of each gate continues. */
+export async function claimByTurns(
+  kernel: Kernel,
+  { gates, ...claim }: GatesClaim,
+  turns: ReadonlyMap<string, Turn>,
+): Promise<{ readonly tasks: ClaimedTask[]; readonly turns: readonly NextTurn[] }> {
+  if (gates.length === 0 || claim.limit <= 0) return { tasks: [], turns: [] };
+  let next: readonly NextTurn[] = [];
+  const tasks = await claimBy(kernel, async () => {
+    const claimed = await claimTurns(kernel.db, {
+      ...claim,
+      gates: gates.map((gate) => turnGateRow(gate, turns.get(gate.name))),
+    });
+    next = claimed.turns;
+    return claimed.tasks;
+  });
+  return { tasks, turns: next };
 }
 
 /** One task as the probe of a half-open breaker, if there is no other probe by now. */
 export async function claimProbeTask(
   kernel: Kernel,
   place: ProbePlace,
-  claim: Omit<GatedClaim, "limit">,
+  { gates, ...holder }: Omit<GatesClaim, "limit">,
 ): Promise<ClaimedTask[]> {
   kernel.breakers.markProbeClaim(place.breaker);
-  const tasks = await claimBy(kernel, () => claimProbe(kernel.db, place, { ...claim, limit: 1 }));
+  const [plain, keyed] = [
+    gates.filter((gate) => !isKeyed(gate)),
+    gates.filter(isKeyed).map((gate) => turnGateRow(gate)),
+  ];
+  const tasks = await claimBy(kernel, async () => {
+    const claimed = plain.length === 0 ? [] : await claimProbe(kernel.db, place, { ...holder, gates: plain, limit: 1 });
+    if (claimed.length > 0 || keyed.length === 0) return claimed;
+    return claimTurnProbe(kernel.db, place, { ...holder, gates: keyed, limit: 1 });
+  });
   if (tasks.length > 0) kernel.breakers.markProbing(place.breaker);
   return tasks.map((one) => ({ ...one, probe: { breaker: place.breaker, flip: place.flip } }));
 }

@@ -106,6 +106,8 @@ const decisions = batch<MovedInstance>("decided", {
   worker: ["text", (row) => row.step?.grant?.worker],
   lease_ms: ["float8", (row) => row.step?.grant?.leaseMs],
   granted: ["bigint", (row) => row.step?.grant?.token],
+  lane_key: ["text", (row) => row.step?.key?.key],
+  weight: ["int", (row) => row.step?.key?.weight],
 });
 
 /**
@@ -285,7 +287,7 @@ const moved = part`
         case when free.reported then free.token end as token,
         free.lane, free.priority, free.worker, clock.now + free.lease_ms * interval '1 millisecond' as leased_until,
         coalesce(clock.now + free.step_after_ms * interval '1 millisecond', pawl.at(free.step_at_ms)) as due_at,
-        free.granted, clock.now
+        free.granted, free.lane_key, free.weight, clock.now
     ),`;
 
 /** The same task row is reused. A recent lease stays unchanged: then no index has to be updated. */
@@ -299,7 +301,7 @@ const taskMovedOn = part`
           when task.leased_until between written.now + (written.leased_until - written.now) * 2 / 3 and written.leased_until
           then task.leased_until else written.leased_until end,
         attempt = case when written.worker is null then 0 else 1 end, visit = written.visit, work = null, since = written.now,
-        begun = true, spared = 0
+        begun = true, spared = 0, lane_key = written.lane_key, weight = written.weight
       from written
       where task.id = written.id and written.leased and written.lane is not null
     ),`;
@@ -307,14 +309,15 @@ const taskMovedOn = part`
 /** The task of a state that was not reached from a task. */
 const taskAdded = part`
     stepped as (
-      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since)
-      select written.id, written.id, 'step', written.lane, written.priority, written.lane, written.due_at, 0, written.visit, written.now
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, attempt, visit, since, lane_key, weight)
+      select written.id, written.id, 'step', written.lane, written.priority, written.lane, written.due_at, 0, written.visit,
+        written.now, written.lane_key, written.weight
       from written
       where not written.leased and written.lane is not null
       on conflict (id) do update set
         lane = excluded.lane, priority = excluded.priority, queue = excluded.queue, due_at = excluded.due_at,
         worker = null, leased_until = null, gate = null, token = excluded.token, attempt = 0, visit = excluded.visit, work = null,
-        since = excluded.since, begun = true, spared = 0
+        since = excluded.since, begun = true, spared = 0, lane_key = excluded.lane_key, weight = excluded.weight
     ),`;
 
 const taskDropped = part`

@@ -52,6 +52,8 @@ const columns: Parameters<typeof batch<NewInstance>>[1] = {
   priority: ["int", (row) => row.step?.priority],
   step_after_ms: ["float8", (row) => row.step?.afterMs],
   step_at_ms: ["float8", (row) => row.step?.atMs],
+  lane_key: ["text", (row) => row.step?.key?.key],
+  weight: ["int", (row) => row.step?.key?.weight],
 };
 
 const beginnings = batch("fresh", columns);
@@ -228,8 +230,9 @@ const inserted = part`
 
 const firstSteps = part`
     stepped as (
-      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since)
-      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, fresh.lane, fresh.step_due_at, 1, clock.now
+      insert into pawl.tasks (id, instance_id, kind, lane, priority, queue, due_at, visit, since, lane_key, weight)
+      select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, fresh.lane, fresh.step_due_at, 1, clock.now,
+        fresh.lane_key, fresh.weight
       from clock, fresh
       where fresh.lane is not null and (fresh.id in (select id from written)) is true
     ),`;
@@ -238,13 +241,14 @@ const firstSteps = part`
 const firstStepsLeased = part`
     stepped as (
       insert into pawl.tasks (
-        id, instance_id, kind, lane, priority, queue, due_at, worker, leased_until, token, attempt, visit, since
+        id, instance_id, kind, lane, priority, queue, due_at, worker, leased_until, token, attempt, visit, since,
+        lane_key, weight
       )
       select fresh.id, fresh.id, 'step', fresh.lane, fresh.priority, case when fresh.holder is null then fresh.lane end,
         fresh.step_due_at, fresh.holder,
         case when fresh.holder is not null then clock.now + fresh.lease_ms * interval '1 millisecond' end,
         case when fresh.holder is null then 0 else fresh.granted end, case when fresh.holder is null then 0 else 1 end,
-        1, clock.now
+        1, clock.now, fresh.lane_key, fresh.weight
       from clock, fresh
       where fresh.lane is not null and (fresh.id in (select id from written)) is true
       returning id, token, lane, worker

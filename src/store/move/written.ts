@@ -23,6 +23,8 @@ export interface NextStep {
   readonly atMs: number | null;
   /** Leased at birth to the worker that made the move: it stays with the instance, and saves a claim. */
   readonly grant: Grant | null;
+  /** The key by which it takes its turn and is counted, and its weight; undefined in lanes without keys. */
+  readonly key?: { readonly key: string; readonly weight: number } | undefined;
 }
 
 /** A lease that is given with the task. */

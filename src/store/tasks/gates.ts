@@ -9,7 +9,14 @@ export interface GateRow {
   readonly states: readonly string[];
   readonly lanes: readonly string[];
   readonly limit: number | null;
-  readonly rate: { readonly steps: number; readonly perMs: number; readonly sliceMs: number } | null;
+  readonly rate: RateRow | null;
+}
+
+/** How many steps may begin in any window of a length, and the resolution in which they are counted. */
+export interface RateRow {
+  readonly steps: number;
+  readonly perMs: number;
+  readonly sliceMs: number;
 }
 
 /** The state of a gate. */
@@ -139,32 +146,33 @@ export interface ProbePlace {
 export function claimProbe(db: Executor, place: ProbePlace, claim: GatedClaim): Promise<ClaimedTaskRow[]> {
   return db.rows<ClaimedTaskRow>(sql`
     with clock as materialized (select pawl.now() as now),
+    ${freeOfProbes(place, claim.gates)}
+    gate as materialized (select gate.* from free cross join ${rowsOf(claim.gates)} as gate),
+    ${throughGates(claim)},
+    ${probing}
+    ${claimedFew}`);
+}
+
+/** The breaker, if it still needs a probe. */
+export function freeOfProbes(place: ProbePlace, gates: readonly GateRow[]) {
+  return part`
     free as materialized (
       select breaker.name from pawl.breakers as breaker
       where breaker.name = ${place.breaker}::text and breaker.flip = ${place.flip}::int and breaker.state = 'half_open'
         and breaker.probe_token is not distinct from ${place.seenToken}::bigint
         -- Where nothing is ready, nothing is locked.
         and exists (
-          select from unnest((select ${textArray(claim.gates.flatMap((gate) => gate.lanes))}::text)::text[]) as lane(name)
+          select from unnest((select ${textArray(gates.flatMap((gate) => gate.lanes))}::text)::text[]) as lane(name)
           cross join lateral (select from pawl.tasks as each where each.queue = lane.name and each.due_at is null limit 1) as ready
         )
       for no key update skip locked
-    ),
-    gate as materialized (select gate.* from free cross join ${rowsOf(claim.gates)} as gate),
-    ${throughGates(claim)},
+    ),`;
+}
+
+/** The claimed task becomes its probe. */
+export const probing = part`
     probing as (
       update pawl.breakers as breaker
       set probe_task = claimed.id, probe_token = claimed.token
       from claimed, free where breaker.name = free.name
-    )
-    ${claimedFew}`);
-}
-
-/** Removes beginnings that no window reaches any more. */
-export async function pruneBegun(db: Executor, gates: readonly GateRow[]): Promise<void> {
-  await db.rows(sql`
-    with clock as materialized (select pawl.now() as now),
-    gate as materialized (select * from ${rowsOf(gates)} as gate)
-    delete from pawl.begun as begun using gate
-    where begun.gate = gate.name and begun.at <= gate.window_start`);
-}
+    )`;

@@ -73,6 +73,8 @@ type WaitOf<K extends Kind> = Extract<Wait, { kind: K }>;
 type NotClaimed = Extract<Wait, { status: "ready" }>["notClaimed"];
 type NotClaimedBy<Reason> = Extract<NotClaimed, { reason: Reason }>;
 
+const ofKey = about(orNull(text), "The key whose own limit or rate it is; null for tasks without a key.");
+
 const notClaimed = named(
   "NotClaimed",
   anyOf(
@@ -86,8 +88,8 @@ const notClaimed = named(
       until: about(orNull(moment), "When it admits the first probe; null if no probe is scheduled."),
       why: orNull(text),
     }),
-    shape<NotClaimedBy<"limit">>({ reason: oneOf("limit"), limit: whole }),
-    shape<NotClaimedBy<"rate">>({ reason: oneOf("rate"), rate: text, until: orNull(moment) }),
+    shape<NotClaimedBy<"limit">>({ reason: oneOf("limit"), limit: whole, key: ofKey }, ["key"]),
+    shape<NotClaimedBy<"rate">>({ reason: oneOf("rate"), rate: text, until: orNull(moment), key: ofKey }, ["key"]),
     shape<NotClaimedBy<"no_worker">>({ reason: oneOf("no_worker") }),
     shape<NotClaimedBy<"worker_outdated">>({ reason: oneOf("worker_outdated"), version: whole, newest: whole }),
     shape<NotClaimedBy<"in_turn">>({ reason: oneOf("in_turn") }),
