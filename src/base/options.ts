@@ -21,10 +21,6 @@ export function checkedOptions<Options extends object>(
 /**
  * The names of all options of a type. The compiler refuses a name that the type lacks and a list that lacks one, so the
  * options that are documented are those that are accepted.
- *
- * ```ts
- * const known = optionNames<HttpConfig>({ port: true, host: true, token: true, limits: true, mediaSources: true });
- * ```
  */
 export function optionNames<Options>(names: { readonly [Name in keyof Options]-?: true }): readonly string[] {
   return Object.keys(names);

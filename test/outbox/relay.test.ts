@@ -159,6 +159,7 @@ eachStore((store) => {
       expect(opened.sent()).toEqual(ids.map((id) => `${id} a`));
       expect(batches).toEqual([100, 200, 230]);
       expect(await t.pawl.outbox.status()).toEqual({
+        brokers: ["memory"],
         pending: 0,
         dead: 0,
         unrouted: 0,
