@@ -57,18 +57,22 @@ onOwnRabbitmq("a RabbitMQ that fails", { skip: server === undefined }, () => {
   let names = 0;
 
   /** An exchange of its own with one queue, and a relay that publishes to it. */
-  async function relayTo(options: Partial<RabbitmqOptions> & { queue?: object; relay?: Partial<RelayOptions> } = {}) {
+  async function relayTo({
+    queue: queueOptions,
+    relay: relayOptions,
+    ...options
+  }: Partial<RabbitmqOptions> & { queue?: object; relay?: Partial<RelayOptions> } = {}) {
     const [exchange, queue] = [`exchange${++names}`, `queue${names}`];
     const topology: Topology = {
       exchanges: { [exchange]: { type: "topic" } },
-      queues: { [queue]: { bindings: [{ exchange, key: "#" }], ...options.queue } },
+      queues: { [queue]: { bindings: [{ exchange, key: "#" }], ...queueOptions } },
     };
     const to = rabbitmq({ url: broker.url, exchange, topology, confirmTimeout: "1s", ...options });
     pawl = await createPawl({
       database: store.url,
       lifecycles: [],
       logger: false,
-      outbox: { brokers: [to], ...outbox, ...options.relay, onFailure: (error) => failures.push(String(error)) },
+      outbox: { brokers: [to], ...outbox, ...relayOptions, onFailure: (error) => failures.push(String(error)) },
     });
     return { exchange, queue, to, relay: pawl.relay() };
   }
