@@ -249,6 +249,7 @@ export { constant, exponential, isNetworkError, type RetryPolicy } from "./polic
 export type { Tx } from "./store/port/db.ts";
 export { fromDrizzle, fromKysely, fromPrisma, type TransactionLike } from "./store/port/foreign-tx.ts";
 export type { DatabaseLocation, DatabaseOptions, DatabasePool } from "./store/port/location.ts";
+export type { LaneLimits } from "./store/tasks/lane-limits.ts";
 export type { Log, LogOption, LogOptions } from "./telemetry/log.ts";
 export type { WorkOptions } from "./worker/settings.ts";
 export type { LoopState, SlotState, WorkerMove, WorkerState } from "./worker/states.ts";

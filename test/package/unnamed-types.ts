@@ -22,6 +22,8 @@ export const unnamed: readonly string[] = [
   "pawl definition/language/inferred Schemas",
   "pawl definition/language/inferred SharedBy",
   "pawl definition/language/definition-types Definition",
+  "pawl definition/language/definition-types LaneKeyOf",
+  "pawl definition/language/definition-types LaneKeyValue",
   "pawl definition/language/step NeedsNoData",
   "pawl definition/language/step Work",
   "pawl definition/language/storable Storable",
