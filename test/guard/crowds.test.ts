@@ -167,10 +167,10 @@ describe("a marketplace", () => {
     expect(await good.state()).toBe("running");
   });
   breaking("Marketplace.job", async (_, broken) => {
-    expect(await (await stuck("job", broken, "looking", submitted(1))).state()).toBe("finished");
+    expect(await (await stuck("job", broken, "syncing", submitted(1))).state()).toBe("finished");
   });
   breaking("Marketplace.submissions", async (_, broken) => {
-    expect(await (await stuck("submissions", broken, "looking", submitted(1))).state()).toBe("finished");
+    expect(await (await stuck("submissions", broken, "syncing", submitted(1))).state()).toBe("finished");
   });
   breaking("Marketplace.extend", async (_, broken) => {
     expect(await (await stuck("extend", broken, "extending", submitted(-1))).state()).toBe("running");
