@@ -27,7 +27,7 @@ onPostgres("workers, lanes and jobs", () => {
     expect(await pawl("lanes")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^lane\tready\tscheduled\trunning\toldest\tlimit\trate\tclosed\nmail@1\/pending\t1\t0\t0\t\d+\t2\t100\/m\t\S+Z ada out of stamps\nnever@1\/pending\t0\t0\t0\t\t\t\t\n$/,
+        /^lane\tready\tscheduled\trunning\toldest\tlimit\trate\teach\tclosed\nmail@1\/pending\t1\t0\t0\t\d+\t2\t100\/m\t\t\S+Z ada out of stamps\nnever@1\/pending\t0\t0\t0\t\t\t\t\t\n$/,
       ),
     });
     expect(await pawl("workers")).toMatchObject({
