@@ -33,7 +33,7 @@ onPostgres("pawl breakers", () => {
     expect(await breakers("history", "llm")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^flip\twhen\tfrom\tto\tcause\twhy\n2\t\S+Z\topen\thalf_open\treleased\t\n1\t\S+Z\tclosed\topen\tforced\tada: an outage\n$/,
+        /^change\twhen\tfrom\tto\tcause\twhy\n2\t\S+Z\topen\thalf_open\treleased\t\n1\t\S+Z\tclosed\topen\tforced\tada: an outage\n$/,
       ),
     });
     expect(await breakers("open", "lmm", "--reason", "x")).toMatchObject({

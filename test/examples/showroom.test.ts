@@ -10,8 +10,9 @@ import { root } from "../cli/pawl-command.ts";
 
 let t: TestPawl;
 beforeAll(async () => {
-  t = await testPawl(config);
-  await config.seed!(t.pawl);
+  const { seed, lifecycles, queues, schedules, breakers } = config;
+  t = await testPawl({ lifecycles, queues, schedules, breakers });
+  await seed!(t.pawl);
   t.pawl.work();
 });
 afterAll(() => t.close());

@@ -42,7 +42,7 @@ onPostgres("prepared statements", () => {
       await mixedLoad(pawl, 1_000);
       const { all, moves, starts } = await preparedOf(pawl);
       expect(moves).toBeLessThanOrEqual(6);
-      expect(starts).toBeLessThanOrEqual(5);
+      expect(starts).toBeLessThanOrEqual(7); // Two of them lease the first step.
       expect(all).toBeLessThan(100);
       await worker.stop();
     } finally {

@@ -50,10 +50,7 @@ export function Callbacks({ path, version }: Of) {
 /** Results that came after their deadline and are kept until a person accepts them. */
 export function LateResults({ path, version, onAccepted }: Of & { readonly onAccepted: () => void }) {
   const [dialog, open] = useDialog();
-  const { answer, again } = useRequest(
-    () => get(`${path}/callbacks`, { late: true, status: "kept" }),
-    [path, version],
-  );
+  const { answer, again } = useRequest(() => get(`${path}/callbacks`, { late: true, status: "kept" }), [path, version]);
   if (answer === undefined || answer.length === 0) return null;
   const accept = ({ id, event, error }: CallbackResponse) =>
     open((close) => (
